@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ from repoassay.json_output import note_json_flag
 
 __all__ = [
     "KINDS_OF_ISOLATION",
+    "FiniteRange",
     "Isolation",
     "assurance_options",
     "criteria_option",
@@ -42,6 +44,17 @@ KINDS_OF_ISOLATION = ("namespaces", "bubblewrap", "podman", "docker", "apptainer
 """As `repoassay.sandbox.ISOLATIONS`, which would take time to import."""
 
 
+class FiniteRange(click.FloatRange):
+    """A range of numbers without NaN, for which no comparison holds and so no limit would, and infinities."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; fails for anything else."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is no finite number.", param, ctx)
+        return number
+
+
 class Isolation(_Choice):
     """A bundled kind of isolation, or a plug-in's by name or dotted path."""
 
@@ -58,7 +71,7 @@ class Isolation(_Choice):
 def assurance_options(function: _Function) -> _Function:
     """`--feedback` and `--require-attested`."""
     function = click.option(
-        "--require-attested", type=click.FloatRange(0), default=0.0, metavar="BITS",
+        "--require-attested", type=FiniteRange(0), default=0.0, metavar="BITS",
         help="Take a pass only when a forger would have had to guess so many bits.  [default: take doubted ones too]",
     )(function)  # fmt: skip
     return click.option(

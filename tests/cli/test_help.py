@@ -63,3 +63,21 @@ def test_no_recording_is_left_of_a_verb_that_is_gone() -> None:
             (HELP / name).unlink()
         return
     assert recorded == named
+
+
+@pytest.mark.parametrize("given", ["nan", "-NaN", "inf"])
+def test_a_limit_that_is_no_number_is_refused_by_every_command(given: str) -> None:
+    """No comparison holds for it, so that it would stand for no limit at all."""
+    found = 0
+    for name, *words in ALL:
+        command: click.Command | None = PROGRAMS[name]
+        for word in words:
+            assert isinstance(command, click.Group)
+            command = command.get_command(click.Context(command), word)
+        assert command is not None
+        for parameter in command.params:
+            if isinstance(parameter.type, click.types.FloatParamType):
+                found += 1
+                with pytest.raises(click.BadParameter):
+                    parameter.type.convert(given, parameter, None)  # type: ignore[arg-type]  # text, as on a command line
+    assert found > 10

@@ -12,7 +12,7 @@ from repoassay.cli.agent_check_lines import print_check
 from repoassay.cli.agents_new import new_agent
 from repoassay.completion import complete_agents
 from repoassay.json_output import print_document, print_record
-from repoassay.options import PATH, isolation_option, json_option
+from repoassay.options import PATH, FiniteRange, isolation_option, json_option
 
 if TYPE_CHECKING:
     from repoassay.engine import Checked
@@ -122,7 +122,7 @@ def install(name: str, isolation: str) -> None:
 @click.argument("name", shell_complete=complete_agents)
 @click.option("--kind", type=click.Choice(["both", "deliverable", "edit"]), default="both", show_default=True,
               help="Which of the two tasks.")  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(1), default=300, show_default=True, metavar="S",
+@click.option("--timeout", type=FiniteRange(1), default=300, show_default=True, metavar="S",
               help="Seconds a task may take.")  # fmt: skip
 @click.option("--upstream-dialect", type=click.Choice(["chat", "messages", "responses", "gemini"]),
               help="The one dialect of the scripted model; agents of another go through a translation.")  # fmt: skip

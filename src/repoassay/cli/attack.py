@@ -13,7 +13,7 @@ import click
 
 from repoassay.completion import complete_suites
 from repoassay.json_output import print_record
-from repoassay.options import PATH, json_option, task_option, workers_option
+from repoassay.options import PATH, FiniteRange, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
     from repoassay.attacks import AttackGround, Pair, Trial, TrialLog
@@ -32,7 +32,7 @@ __all__ = ["attack", "grounds_of"]
 @click.option("--spread", type=click.IntRange(1), metavar="N", help="Try each attack on N tasks drawn for it, not all.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Try N attacks of each family, not all.")
 @click.option("--seed", type=int, default=0, show_default=True, help="What --spread and --sample draw with.")
-@click.option("--timeout", type=click.FloatRange(1), default=10.0, show_default=True, metavar="S",
+@click.option("--timeout", type=FiniteRange(1), default=10.0, show_default=True, metavar="S",
               help="Seconds the tests of a patch may take.")  # fmt: skip
 @click.option("--out", type=PATH, metavar="FILE", help="Where to append one JSON line an attack.")
 @workers_option

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import click
 
+from repoassay.options import FiniteRange
+
 __all__ = ["cache"]
 
 
 @click.command()
 @click.option("--prune", "pruning", is_flag=True, help="Remove what passes the limits below.")
-@click.option("--max-gb", type=click.FloatRange(0), default=20.0, show_default=True, help="Gigabytes to keep at most.")
+@click.option("--max-gb", type=FiniteRange(0), default=20.0, show_default=True, help="Gigabytes to keep at most.")
 @click.option(
     "--max-days",
-    type=click.FloatRange(0),
+    type=FiniteRange(0),
     default=30.0,
     show_default=True,
     help="Days after which an unused entry goes.",

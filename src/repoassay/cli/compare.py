@@ -9,7 +9,7 @@ import click
 
 from repoassay.completion import complete_runs
 from repoassay.json_output import note_json_flag, print_document
-from repoassay.options import PATH
+from repoassay.options import PATH, FiniteRange
 
 __all__ = ["compare"]
 
@@ -27,7 +27,7 @@ __all__ = ["compare"]
 @click.option("--across-versions", is_flag=True, help="Compare tasks also where their content differs.")
 @click.option(
     "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
     help="Level of the tests.",
@@ -44,7 +44,7 @@ __all__ = ["compare"]
 @click.option("--fail-on-regression", is_flag=True, help="Exit with 1 when a system is significantly worse.")
 @click.option(
     "--max-drop",
-    type=click.FloatRange(0, 100),
+    type=FiniteRange(0, 100),
     metavar="POINTS",
     help="Exit with 1 also when the rate falls by more, significant or not.",
 )

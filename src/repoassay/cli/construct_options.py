@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, TypeVar, ca
 import click
 
 from repoassay.cli.construct_output import Telling, given_text, print_json, print_made
-from repoassay.options import PATH, isolation_option, json_option, workers_option
+from repoassay.options import PATH, FiniteRange, isolation_option, json_option, workers_option
 
 if TYPE_CHECKING:
     from repoassay.construct import Proposal
@@ -82,7 +82,7 @@ def task_options(own_tests: str, runners: Sequence[str]) -> Callable[[_Function]
                 click.option("--bundle", is_flag=True, help="Store the files of the base commit with the task."),
                 click.option("--proofs", type=click.IntRange(1, 1000), default=3, show_default=True, metavar="N",
                              help="How often the tests run at the base, and with the change."),
-                click.option("--timeout", type=click.FloatRange(0, 86400, min_open=True), metavar="S",
+                click.option("--timeout", type=FiniteRange(0, 86400, min_open=True), metavar="S",
                              help="Seconds the tests may take in one run.  [default: by what they take, or 60]"),
                 click.option("--out", type=PATH, default=Path("suite"), show_default=True, metavar="DIR",
                              help="Folder of tasks, or a suite's folder."),

@@ -12,7 +12,7 @@ import click
 from repoassay.cli.curate_options import curate_model_options, curation_bench, curation_day, open_asker, step_printer
 from repoassay.completion import complete_suites
 from repoassay.json_output import print_document
-from repoassay.options import PATH, isolation_option, json_option
+from repoassay.options import PATH, FiniteRange, isolation_option, json_option
 
 if TYPE_CHECKING:
     from repoassay.curate import ScoredAttempt
@@ -92,7 +92,7 @@ def scored_attempts(runs: tuple[Path, ...], *, by_setting: bool = True) -> list[
 @click.option("--retire", multiple=True, metavar="TASK=WHY", help="Retire a task of it; may be repeated.")
 @click.option("--anchors", type=click.IntRange(0, 1000), default=10, show_default=True, metavar="N",
               help="Kept tasks that link the quarters' scores, at most.")  # fmt: skip
-@click.option("--private-share", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="SHARE",
+@click.option("--private-share", type=FiniteRange(0, 1), default=0.0, show_default=True, metavar="SHARE",
               help="Share of added tasks that go into DIR-private; the release holds their digests.")  # fmt: skip
 @click.option("--private-before", type=PATH, metavar="DIR",
               help="Private bundle of the quarter before, whose tasks stay private.")  # fmt: skip

@@ -15,7 +15,7 @@ import click
 
 from repoassay.completion import complete_suites
 from repoassay.json_output import print_document
-from repoassay.options import PATH, isolation_option, json_option, workers_option
+from repoassay.options import PATH, FiniteRange, isolation_option, json_option, workers_option
 
 if TYPE_CHECKING:
     from repoassay.engine import GradingContext
@@ -52,7 +52,7 @@ _REASONS = 25
 @click.option("--prove", is_flag=True, help="Of tasks: run the tests on the untouched files, and each solution.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=1),
+    type=FiniteRange(min=1),
     default=900.0,
     show_default=True,
     metavar="S",

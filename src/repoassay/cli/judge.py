@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.default_group import DefaultGroup
-from repoassay.options import PATH, executor_option, json_option
+from repoassay.options import PATH, FiniteRange, executor_option, json_option
 
 if TYPE_CHECKING:
     from repoassay.judges import JudgeRecord
@@ -48,7 +48,7 @@ def judge() -> None:
 )
 @click.option("--axes", multiple=True, metavar="KEY,...", help="Only these axes; an item is rated when all are judged.")
 @click.option("--signals", is_flag=True, help="Make a second pass that knows what signals found; both are kept.")
-@click.option("--temperature", type=click.FloatRange(0, 2), metavar="T", help="Sent to the model; else its default.")
+@click.option("--temperature", type=FiniteRange(0, 2), metavar="T", help="Sent to the model; else its default.")
 @click.option("--with-description", is_flag=True, help="Show what the author says of the change; it sways judges.")
 @click.option(
     "--max-diff",

@@ -11,7 +11,7 @@ import click
 
 from repoassay.cli.judge_output import cost_sentence, judge_cost, judge_journal, open_study
 from repoassay.json_output import print_document
-from repoassay.options import PATH, json_option
+from repoassay.options import PATH, FiniteRange, json_option
 from repoassay.text import printable
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _MOST = 20
 )
 @click.option(
     "--floor",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     metavar="X",
     help="Lowest end of kappa's 95 % interval, on every axis, for a judge to stand in for people.  [default: 0.6]",
 )
@@ -43,7 +43,7 @@ _MOST = 20
 )
 @click.option(
     "--dev-share",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=0.5,
     show_default=True,
     metavar="X",

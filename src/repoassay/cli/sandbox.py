@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.options import PATH
+from repoassay.options import PATH, FiniteRange
 
 if TYPE_CHECKING:
     import ssl
@@ -40,11 +40,11 @@ def sandbox() -> None:
 @click.option("--key", type=PATH, metavar="FILE", help="Its key, PEM.")
 @click.option("--sessions", type=click.IntRange(1, 10_000), default=2 * (os.cpu_count() or 1), show_default=True,
               metavar="N", help="Sandboxes at a time; those who ask for more wait.")  # fmt: skip
-@click.option("--keep", type=click.FloatRange(0.1, 10_000), default=20.0, show_default=True, metavar="GIB",
+@click.option("--keep", type=FiniteRange(0.1, 10_000), default=20.0, show_default=True, metavar="GIB",
               help="Repositories and environments kept for the next session.")  # fmt: skip
 @click.option("--token-sessions", type=click.IntRange(1, 10_000), metavar="N",
               help="Sandboxes of one token at a time; an equal share when not given.")  # fmt: skip
-@click.option("--session-memory", type=click.FloatRange(0.1, 10_000), default=16.0, show_default=True, metavar="GIB",
+@click.option("--session-memory", type=FiniteRange(0.1, 10_000), default=16.0, show_default=True, metavar="GIB",
               help="Memory and disk that one sandbox may ask for in all.")  # fmt: skip
 @click.option("--isolation", default="namespaces", show_default=True, type=click.Choice(_SERVED),
               help="The sandboxes that are offered.")  # fmt: skip

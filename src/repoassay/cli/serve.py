@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from repoassay.options import PATH, assurance_options, executor_option, isolation_option, node_workers, workers_option
+from repoassay.options import (
+    PATH,
+    FiniteRange,
+    assurance_options,
+    executor_option,
+    isolation_option,
+    node_workers,
+    workers_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,17 +56,17 @@ __all__ = ["serve"]
               help="Submissions of each token accepted within an hour; no limit when not given.")  # fmt: skip
 @click.option("--token-day", type=click.IntRange(1, 10**9), metavar="N",
               help="Submissions of each token accepted within a day; no limit when not given.")  # fmt: skip
-@click.option("--express", type=click.FloatRange(0, 3600), default=5.0, show_default=True, metavar="S",
+@click.option("--express", type=FiniteRange(0, 3600), default=5.0, show_default=True, metavar="S",
               help="Where there are several tokens: seconds after which the express place, one beside the workers', is "
               "given up to a token that has nothing under way; 0 for no such place.")  # fmt: skip
 @click.option("--rate-limit", metavar="N/min", help="Requests a minute of each token; no limit when not given.")
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="S",
+@click.option("--timeout", type=FiniteRange(0, min_open=True), metavar="S",
               help="Seconds a submission's tests may take.")  # fmt: skip
-@click.option("--grace", type=click.FloatRange(0, 3600), default=30.0, show_default=True, metavar="S",
+@click.option("--grace", type=FiniteRange(0, 3600), default=30.0, show_default=True, metavar="S",
               help="Seconds that what is under way may take to finish when the server is told to stop.")  # fmt: skip
-@click.option("--lease", type=click.FloatRange(1, 3600), default=20.0, show_default=True, metavar="S",
+@click.option("--lease", type=FiniteRange(1, 3600), default=20.0, show_default=True, metavar="S",
               help="Seconds after which servers sharing a queue take over what a killed one was judging.")  # fmt: skip
-@click.option("--keep", type=click.FloatRange(1, 36500), metavar="DAYS",
+@click.option("--keep", type=FiniteRange(1, 36500), metavar="DAYS",
               help="Days after which a verdict is deleted, with its patch; kept when not given.")  # fmt: skip
 @click.option("--log-format", type=click.Choice(("text", "json")), default="text", show_default=True,
               help="The log: for people, or a JSON object a line with an event for each verdict.")  # fmt: skip

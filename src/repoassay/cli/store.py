@@ -10,7 +10,7 @@ import click
 
 from repoassay.completion import complete_runs
 from repoassay.json_output import print_record
-from repoassay.options import PATH, json_option
+from repoassay.options import PATH, FiniteRange, json_option
 
 if TYPE_CHECKING:
     from repoassay.records import StoreCount
@@ -37,7 +37,7 @@ def store() -> None:
 @click.argument("run", type=PATH, shell_complete=complete_runs)
 @click.argument("url")
 @click.option(
-    "--every", type=click.FloatRange(1), metavar="S", help="Copy again every S seconds until every attempt has ended."
+    "--every", type=FiniteRange(1), metavar="S", help="Copy again every S seconds until every attempt has ended."
 )
 @json_option
 def push(run: Path, url: str, every: float | None, as_json: bool) -> None:

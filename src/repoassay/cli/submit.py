@@ -21,6 +21,7 @@ from repoassay.cli.submit_shares import (
 from repoassay.json_output import print_record
 from repoassay.options import (
     PATH,
+    FiniteRange,
     assurance_options,
     isolation_option,
     json_option,
@@ -46,7 +47,7 @@ __all__ = ["submit"]
 @click.option("--results", type=PATH, metavar="FILE", help="Where to append one JSON line a submission.")
 @supply_options
 @click.option(
-    "--timeout", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds a submission's tests may take."
+    "--timeout", type=FiniteRange(0, min_open=True), metavar="S", help="Seconds a submission's tests may take."
 )
 @click.option("--repeat", type=click.IntRange(1, 1000), default=1, show_default=True, metavar="N",
               help="Grade each submission N times and say which are unstable.")  # fmt: skip

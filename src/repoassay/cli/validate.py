@@ -9,7 +9,7 @@ import click
 
 from repoassay.completion import complete_suites
 from repoassay.json_output import print_record
-from repoassay.options import isolation_option, json_option, task_option, workers_option
+from repoassay.options import FiniteRange, isolation_option, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
     from repoassay.api import DataCheck
@@ -30,7 +30,7 @@ __all__ = ["validate"]
 )
 @click.option(
     "--require-attested",
-    type=click.FloatRange(0),
+    type=FiniteRange(0),
     default=0.0,
     metavar="BITS",
     help="Refuse tasks that change a repository and whose passes are attested with fewer bits; 0 only reports.",
@@ -44,7 +44,7 @@ __all__ = ["validate"]
 )
 @click.option(
     "--require-strength",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     default=0.0,
     metavar="SHARE",
     help="Refuse tasks whose hidden tests kill a smaller share of the mutants, such as 0.8; 0 only reports.",

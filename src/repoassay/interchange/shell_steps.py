@@ -51,14 +51,11 @@ _BUILDS = frozenset({"python", "python3", "touch", "echo", "printf", "cp", "mv",
                      "meson", "protoc", "kotlinc", "scalac",
                      "readelf"})  # fmt: skip
 
-
 _FETCHED = re.compile(
     r"(?<![\w./-])(curl|wget|git clone|pip3? install|apt-get|go get|cargo (add|install)|npx playwright)(?=\s|$)"
 )
 
 
-_BY_ADDRESS = re.compile(r"(?<![\w./-])(curl|wget|git (?:-\S+ )*(?:clone|ls-remote|remote add))(?=\s|$)")
-"""Commands that name an address to fetch from; the proxy of builds sees to what they reach."""
 _TOOL_CHAINS = ((re.compile(r"(golang\.org|go\.dev)/dl/go.*tar [^&;]*-C /usr/local", re.DOTALL), ("golang-go",)),)
 """Lines that do nothing but install a tool chain, and the Debian packages that hold it."""
 
@@ -209,9 +206,7 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
 
 
 def _stays(command: str, hosts: BuildHosts | None) -> bool:
-    if hosts is not None and (told := _BY_ADDRESS.search(command)):
-        hosts.check_addresses(command, told[1].partition(" ")[0])
-        command = _BY_ADDRESS.sub("", command)
+    command = hosts.check_command(command) if hosts is not None else command
     if _FETCHED.search(command):
         raise ValueError("Its Dockerfile fetches something in a compound command, which builds cannot reach.")
     return False
@@ -304,6 +299,12 @@ _WITH_VALUE = frozenset({"--python", "-p", "--timeout", "--retries", "--default-
                          "--prefix"})  # fmt: skip
 
 
+def _is_folder(option: list[str]) -> bool:
+    """Whether an option, or what follows it, names a folder of the image and no address."""
+    place = option[0].partition("=")[2] or option[-1]
+    return "://" not in place and place.startswith(("/", "./"))
+
+
 def _requirements(words: list[str]) -> list[str]:
     found: list[str] = []
     rest = list(words)
@@ -315,6 +316,8 @@ def _requirements(words: list[str]) -> list[str]:
             [word, *rest[:1]]
         ):
             rest = rest if "=" in word else rest[1:]  # builds for one machine; the index in force has them for any
+        elif word.startswith(("--find-links", "-f")) and "--no-index" in words and _is_folder([word, *rest[:1]]):
+            rest = rest if "=" in word else rest[1:]  # of wheels that were fetched before; the index in force has them
         elif word.startswith(("--index-url", "--extra-index-url", "--find-links", "-i", "-f", "-c", "--constraint")):
             raise ValueError("Its Dockerfile installs packages from an index or file of its own.")
         elif word in ("-e", "--editable") or re.match(r"[./~]|[a-z+]+://|git\+", word):

@@ -24,7 +24,7 @@ FILES = {
     "pkg/inner/__init__.py": "from . import first, second\n",
     "pkg/inner/first.py": "",
     "pkg/inner/second.py": "from ..late import thing\n",
-    "pkg/late.py": "thing = 1\n",
+    "pkg/late.py": "thing = 1\n" * 500,
     "pkg/deep/__init__.py": "",
     "pkg/deep/er.py": "import re, json\n",
     "pkg/never.py": "",
@@ -54,7 +54,7 @@ def base() -> Path:
         (part / "pkg/linked.py").symlink_to("/etc/passwd")
         (part / ".git").mkdir()
 
-    return Cache().entry("checkouts", "with-imports", stage)
+    return Cache().entry("checkouts", "with-imports-and-a-long-module", stage)
 
 
 def test_what_tests_import_is_held(task: TaskFolder, base: Path) -> None:
@@ -72,6 +72,7 @@ def test_what_tests_import_is_held(task: TaskFolder, base: Path) -> None:
     assert told["patterns"] == [("a+", 0), (b"b", 2)]
     assert told["imports"] == ["queue"]
     assert base_code(task, base, layer, None)["patterns"] == []
+    assert [path.removeprefix(top) for path, _ in told["texts"]] == ["pkg/late.py"]
 
 
 def test_byte_code_of_a_patch_is_told() -> None:
@@ -91,7 +92,8 @@ status = os.stat(source)
 data = importlib._bootstrap_external._code_to_timestamp_pyc(code, int(status.st_mtime), status.st_size)
 folder = [place, os.stat(place).st_mtime, ["late.py"]]
 patterns, modules = [("x+", 0), ("[[a]", 0)], [[source, bytes(data)]]
-module.hold_shared({"imports": [], "patterns": patterns, "folders": [folder], "modules": modules})
+shared = {"imports": [], "patterns": patterns, "folders": [folder], "modules": modules, "texts": []}
+module.hold_shared(shared, lambda texts, stamp: None)
 sys.path.insert(0, place)
 loader = importlib.machinery.SourceFileLoader
 exec(sys.argv[3])

@@ -9,6 +9,7 @@ import pytest
 import repoassay
 from repoassay.grading.hidden_tests.results import HiddenTestRun
 from repoassay.grading.hidden_tests.run import run_hidden
+from repoassay.grading.hidden_tests.test_form import is_simple
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Sandbox
 from repoassay.sandbox.sandbox import open_sandbox
@@ -146,6 +147,92 @@ class Each(unittest.TestCase):
 if __name__ == "__main__":
     unittest.main()
 """
+FIXTURES = """\
+import os
+import sys
+
+import pytest
+
+from ways import answer
+
+
+@pytest.fixture
+def place(tmp_path, many):
+    (tmp_path / "in.txt").write_text("in")
+    many.append("place")
+    return tmp_path
+
+
+@pytest.fixture
+def many():
+    return []
+
+
+@pytest.fixture
+def bad(monkeypatch):
+    monkeypatch.setenv("BAD", "set")
+    raise ValueError("no fixture")
+
+
+@pytest.mark.parametrize("row", [1, 2])
+def test_made_once_a_test(place, many, tmp_path, row):
+    assert many == ["place"]
+    assert os.listdir(place) == os.listdir(tmp_path) == ["in.txt"]
+
+
+def test_a_folder(tmp_path):
+    assert tmp_path.name == "test_a_folder0"
+    assert tmp_path.parent.name == "pytest-0"
+    assert os.path.realpath(tmp_path) == str(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a long name / with signs that stand in no name of a folder"])
+def test_a_folder_of(tmp_path, name):
+    assert tmp_path.name == "test_a_folder_of_a_long_name__0"
+
+
+def test_what_is_printed(capsys):
+    print(answer())
+    print("wrong", file=sys.stderr)
+    assert capsys.readouterr() == ("42\\n", "wrong\\n")
+    assert capsys.readouterr().out == ""
+
+
+def test_what_is_set(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["own"])
+    monkeypatch.setattr("ways.answer", None)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SET", "here")
+    assert sys.argv == ["own"]
+
+
+def test_what_was_set():
+    import ways
+
+    assert ways.answer() == 42
+    assert sys.argv != ["own"]
+    assert "SET" not in os.environ
+    assert os.path.basename(os.getcwd()) != "test_what_is_set0"
+
+
+def test_fails(capsys, monkeypatch):
+    print("said")
+    assert capsys.readouterr().out == "other"
+
+
+def test_bad(bad):
+    pass
+
+
+def test_after_bad():
+    assert "BAD" not in os.environ
+
+
+def test_cannot_be_undone(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "inner").mkdir()
+    monkeypatch._cwd = str(tmp_path / "gone")
+"""
 WAYS = "import sys\ndef answer():\n    return 42\ndef leave():\n    sys.exit(0)\n"
 SOLUTION = "--- a/ways.py\n+++ b/ways.py\n@@ -3 +3 @@\n-    return 41\n+    return 42\n"
 DOCUMENT = """\
@@ -182,6 +269,7 @@ def task(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Prepared
         "tasks/two-ways/environment/requirements.txt": REQUIREMENTS.read_text(),
         "tasks/two-ways/tests/test_functions.py": FUNCTIONS,
         "tasks/two-ways/tests/test_cases.py": CASES,
+        "tasks/two-ways/tests/test_fixtures.py": FIXTURES,
         "tasks/two-ways/solution/changes.diff": SOLUTION,
         "suite.toml": 'schema = 1\n[suite]\nname = "ways"\nversion = "1"\ntitle = "Ways"\n',
     }
@@ -205,9 +293,10 @@ def words(run: HiddenTestRun) -> dict[str, str]:
 
 
 def test_every_outcome_is_the_one_of_a_session(task: PreparedTask, sandbox: Sandbox) -> None:
-    whole = told(task, sandbox, ("test_functions.py", "test_cases.py"), direct=False)
+    whole = told(task, sandbox, ("test_functions.py", "test_fixtures.py", "test_cases.py"), direct=False)
     ids = tuple(test.id for test in whole.told.others)
-    assert len(ids) == 8 + 2 + 6 + 11
+    assert len(ids) == 8 + 2 + 6 + 11 + 11
+    assert is_simple(FIXTURES.replace("sys.argv", "sys"))
     session, direct = (told(task, sandbox, ids, direct=way) for way in (False, True))
     assert words(session) == words(direct)
     assert {"passed", "failed", "error", "skipped"} == set(words(direct).values())
@@ -216,7 +305,9 @@ def test_every_outcome_is_the_one_of_a_session(task: PreparedTask, sandbox: Sand
     messages = {test.id: test.message for test in direct.told.tests}
     assert "SystemExit: 0" in messages["test_functions.py::test_leaves"]
     assert "no class" in messages["test_cases.py::Broken::test_two"]
+    assert "no fixture" in messages["test_fixtures.py::test_bad"]
     assert "direct.py" not in "".join(messages.values())
+    assert "plain_fixtures" not in "".join(messages.values())
 
 
 @pytest.mark.parametrize("ways", ["raise ValueError('no module')", "import sys\nsys.exit(0)", "def answer(): ..."])

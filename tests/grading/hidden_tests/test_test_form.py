@@ -19,6 +19,9 @@ HEAD = "import unittest\nimport pytest\nfrom unittest import TestCase\n"
         "class Case(unittest.TestCase):\n    def setUp(self): pass\n    def test(self): pass\n",
         "class Case(TestCase):\n    def test(self): pass\nif __name__ == '__main__':\n    unittest.main()\n",
         "class Helper:\n    pass\n",
+        "def test_it(tmp_path, capsys, monkeypatch):\n    pass\n",
+        "@pytest.fixture\ndef own(tmp_path, other): ...\n@pytest.fixture\ndef other(): ...\ndef test_it(own): ...\n",
+        '@pytest.mark.parametrize("a", [1])\ndef test_it(a, capsys):\n    pass\n',
     ],
 )
 def test_simple(source: str) -> None:
@@ -28,7 +31,17 @@ def test_simple(source: str) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "def test_it(tmp_path):\n    pass\n",
+        "def test_it(tmp_path_factory):\n    pass\n",
+        "def test_it(capsysbinary):\n    pass\n",
+        "def test_it(capsys):\n    with capsys.disabled(): pass\n",
+        "@pytest.fixture\ndef own(unknown): pass\ndef test_it(own): ...\n",
+        "@pytest.fixture\ndef own(): yield 1\ndef test_it(own): ...\n",
+        "@pytest.fixture\ndef own(request): pass\ndef test_it(own): ...\n",
+        "@pytest.fixture(scope='module')\ndef own(): pass\ndef test_it(own): ...\n",
+        "@pytest.fixture\ndef tmp_path(): pass\ndef test_it(tmp_path): ...\n",
+        "@pytest.fixture\ndef own(): ...\n@pytest.fixture\ndef own(): ...\ndef test_it(own): ...\n",
+        "from elsewhere import tmp_path\ndef test_it(tmp_path): ...\n",
+        '@pytest.fixture\ndef a(): ...\n@pytest.mark.parametrize("a", [1])\ndef test_it(a): ...\n',
         "def test_it(anything):\n    pass\n",
         "def test_it(a=1):\n    pass\n",
         "async def test_it():\n    pass\n",

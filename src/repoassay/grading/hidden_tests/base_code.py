@@ -1,8 +1,9 @@
 """What the jobs of one task share, as it is given to a prefork server to hold; see `held_code.py`.
 
 Code of the base commit's modules, by imports found in the text, roughly: a module too many costs memory, one too few is
-read by whoever imports it. And what a *trial*, a run of the tests on the base without any submission, tells of itself:
-regular expressions it compiled, modules of the standard library it imported.
+read by whoever imports it. The texts of longer ones, so that of a changed one only what was changed is compiled. And
+what a *trial*, a run of the tests on the base without any submission, tells of itself: regular expressions it compiled,
+modules of the standard library it imported.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]*)|import[ \t]+([^\n#;]*))", re.MULTILINE
 )
 _MOST_BYTES = 12 * 2**20
+_LEAST_TEXT, _MOST_TEXT = 2**12, 2**19
+"""Shorter modules are soon compiled; so much text in all takes a tenth of a second, once."""
 
 
 def base_code(folder: TaskFolder, base: Path, bytecode: Path, learnt: object) -> dict[str, Any]:
@@ -36,7 +39,7 @@ def base_code(folder: TaskFolder, base: Path, bytecode: Path, learnt: object) ->
         learnt: What the trial told; nothing where it did not come to its end.
     """
     roots = [part.strip("/") for part in folder.task.environment.path]
-    modules, folders, total = [], dict.fromkeys(roots), 0
+    modules, texts, folders, total, room = [], [], dict.fromkeys(roots), 0, _MOST_TEXT
     for source in _closure(folder, base, roots):
         compiled = bytecode / importlib.util.cache_from_source(source)
         if not compiled.is_file() or compiled.is_symlink():
@@ -46,10 +49,15 @@ def base_code(folder: TaskFolder, base: Path, bytecode: Path, learnt: object) ->
             break
         modules.append((str(_TOP / source), compiled.read_bytes()))
         folders[str(PurePosixPath(source).parent)] = None
+        text = (base / source).read_bytes()
+        if _LEAST_TEXT <= len(text) <= room:
+            room -= len(text)
+            texts.append((str(_TOP / source), text))
     told = learnt if isinstance(learnt, dict) else {}
     own = {item.stem for root in roots if (base / root).is_dir() for item in (base / root).iterdir()}
     return {
         "modules": modules,
+        "texts": texts,
         "folders": [_listed(name, (bytecode, base)) for name in folders if _is(name, base)],
         "patterns": list(_patterns(told.get("patterns"))),
         "imports": [name for name in _texts(told.get("modules")) if _standard(name) and name.split(".")[0] not in own],

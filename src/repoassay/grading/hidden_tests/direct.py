@@ -6,6 +6,7 @@ What a session does beside that (fixtures, plug-ins, three reports a test) is mo
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import io
 import os
@@ -38,9 +39,11 @@ class DirectRun:
         hook: The observer.
         root: Where test files lie.
         codes: Their code with assertions rewritten, by path.
+        fixtures: The class of a test's fixtures; see `plain_fixtures.py`.
     """
 
-    def __init__(self, channel: Any, hook: Any, root: str, codes: dict[str, Any]) -> None:
+    def __init__(self, channel: Any, hook: Any, root: str, codes: dict[str, Any], fixtures: Any) -> None:
+        self._fixtures = fixtures
         self._channel, self._hook, self._root, self._codes = channel, hook, root, codes
         self._modules: dict[str, Any] = {}
         self._tables: dict[Any, dict[str, dict[str, Any]]] = {}
@@ -142,12 +145,33 @@ class DirectRun:
             os.environ["PYTEST_CURRENT_TEST"] = f"{test} (call)"
             with _Warnings():
                 if not isinstance(how, str):
-                    told = _called(thing, how)
+                    told = self._called(test, thing, how)
                 else:
                     told = self._case(thing, how, *(each[1] is thing for each in _neighbours(work, place)))
             del os.environ["PYTEST_CURRENT_TEST"]
             seconds = round(time.perf_counter() - started, 4)
             self._channel.send(id=test, seen=self._hook.seen, outcome=told[0], seconds=seconds, message=told[1])
+
+    def _called(self, test: str, function: Any, given: dict[str, Any]) -> tuple[str, str]:
+        """Call a test function with its fixtures: what was wrong first counts."""
+        name, _, inner = test.partition("::")
+        told = ("passed", "")
+        stack = contextlib.ExitStack()
+        try:
+            arguments = self._fixtures(self._modules[name], inner, stack).arguments(function, given)
+        except _STOP:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever a fixture raised, its test did not pass
+            told = _word(error, "error")
+        else:
+            told = _called(function, arguments)
+        try:
+            stack.close()
+        except _STOP:
+            raise
+        except BaseException as error:  # noqa: BLE001 - as above
+            return told if told[0] != "passed" else _word(error, "error")
+        return told
 
     def _case(self, kind: Any, method: str, after: bool, before: bool) -> tuple[str, str]:
         """Run a test case, with what belongs to its class where the one before or after is of another."""
@@ -209,7 +233,7 @@ def _word(error: BaseException, bad: str = "failed") -> tuple[str, str]:
     return "skipped" if isinstance(error, _SKIP) else bad, text[-MESSAGE:]
 
 
-_MACHINERY = (__name__, "unittest.case")
+_MACHINERY = (__name__, "repoassay_plain_fixtures", "unittest.case")
 
 
 class _CaseOutcome:

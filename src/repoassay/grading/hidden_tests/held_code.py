@@ -24,14 +24,17 @@ _patterns: Any = getattr(re, "_compiler", None) or getattr(re, "sre_compile", No
 _UNSTEADY = re.DEBUG | re.LOCALE  # one prints, the other asks the locale
 
 
-def hold_shared(document: dict[str, Any]) -> None:
-    """Take a document; see `base_code.py`."""
+def hold_shared(document: dict[str, Any], hold_pieces: Any) -> None:
+    """Take a document; see `base_code.py`. `hold_pieces` is that of `pieced_code.py`."""
     for name in document["imports"]:
         try:
             importlib.import_module(name)
         except Exception:  # noqa: BLE001, S112 - the job imports it, or fails to
             continue
-    _hold_code({path: (data[8:16], marshal.loads(data[16:])) for path, data in document["modules"] if _sound(data)})  # noqa: S302 - byte code
+    codes = {path: (data[8:16], marshal.loads(data[16:])) for path, data in document["modules"] if _sound(data)}  # noqa: S302 - byte code
+    _hold_code(codes)
+    texts = [(path, text, codes[path][0], codes[path][1].co_flags) for path, text in document["texts"] if path in codes]
+    hold_pieces(texts, _stamp)
     _hold_patterns(document["patterns"])
     for path, time, names in document["folders"]:
         finder: Any = importlib.machinery.FileFinder(path, *_external._get_supported_file_loaders())
@@ -60,6 +63,8 @@ def _hold_code(codes: dict[str, Any]) -> None:
                 return held[1]
         return read(self, fullname)
 
+    # As the import system's own frames, which no traceback shows and no warning is told of.
+    get_code.__code__ = get_code.__code__.replace(co_filename=_external.SourceLoader.exec_module.__code__.co_filename)
     loader.get_code = get_code
 
 

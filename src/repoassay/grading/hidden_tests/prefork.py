@@ -21,6 +21,7 @@ PROGRAM = Path(__file__).with_name("runner.py")
 """What runs inside: trusted code, hostile company."""
 INI = "/run/pytest.ini"
 """The configuration of every run, where no repository can change it."""
+_BESIDE = ("direct", "held_code", "pieced_code", "plain_fixtures")
 
 
 def run_files() -> dict[str, FileEdit | None]:
@@ -28,7 +29,7 @@ def run_files() -> dict[str, FileEdit | None]:
     return {
         INI: FileEdit(b"[pytest]\n"),
         "/run/observer.py": FileEdit(observer_source().encode()),
-        **{f"/run/{name}": FileEdit(PROGRAM.with_name(name).read_bytes()) for name in ("direct.py", "held_code.py")},
+        **{f"/run/{name}.py": FileEdit(PROGRAM.with_name(f"{name}.py").read_bytes()) for name in _BESIDE},
     }
 
 

@@ -47,7 +47,9 @@ def _load(name: str) -> dict[str, Any]:
 _hook = vars(builtins)["ɵ"] = _load("observer")["Hook"]()
 """By this rewritten tests send values."""
 _DirectRun = _load("direct")["DirectRun"]
+_TestFixtures = _load("plain_fixtures")["TestFixtures"]
 _held_code = _load("held_code")
+_pieced_code = _load("pieced_code")
 
 
 class Channel:
@@ -230,7 +232,7 @@ _kept = SavedState()
 def hold(document: dict[str, Any]) -> None:
     """Hold what the jobs of one task share, in a branch of a prefork server."""
     _kept.leave()
-    _held_code["hold_shared"](document)
+    _held_code["hold_shared"](document, _pieced_code["hold_pieces"])
 
 
 def foresee(job: dict[str, Any]) -> None:
@@ -310,7 +312,7 @@ def run(job: dict[str, Any], descriptor: int) -> None:
     job["ids"] = [test for test in job["ids"] if test not in scripts]
     code = 0
     codes = {path: marshal.loads(code) for path, code in _own.items()} if job.get("direct") else {}  # noqa: S302 - ours
-    direct = _DirectRun(channel, _hook, job["root"], codes)
+    direct = _DirectRun(channel, _hook, job["root"], codes, _TestFixtures)
     if job["ids"]:
         code = direct.run(job["ids"]) if job.get("direct") else _run_pytest(job, ResultRecorder(channel))
     for test in scripts:

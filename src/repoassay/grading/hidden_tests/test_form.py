@@ -1,21 +1,24 @@
 """Which test files are so simple that they need no pytest session: read from their source, by nobody's word.
 
-A file is simple when all its tests are functions whose arguments `parametrize` gives, or methods of `unittest.TestCase`
-itself, and nothing in it could ask for more of pytest: no fixtures, other marks, hooks or classes of its own kind.
+A file is simple when all its tests are functions whose arguments are given by `parametrize` or are fixtures that
+`plain_fixtures.py` makes, or methods of `unittest.TestCase` itself, and nothing in it could ask for more of pytest: no
+other fixtures or marks, hooks or classes of its own kind.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Set
 
 from repoassay.grading.hidden_tests.parsing import parse
 
 __all__ = ["is_simple"]
 
+_MADE = frozenset(("capsys", "monkeypatch", "tmp_path"))
 _WORDS = re.compile(
-    r"fixture|capsys|capfd|monkeypatch|tmp_path|tmpdir|caplog|recwarn|pytestconfig|pytest_\w|pytestmark|__test__"
-    r"|usefixtures|importorskip|skip|xfail|\bparam\(|subTest|setUpModule|tearDownModule|setup_\w|teardown_\w|load_tests"
+    r"fixture\(|fixtures|capsysb|disabled|capfd|tmp_path_\w|tmpdir|caplog|recwarn|pytestconfig|pytest_\w|pytestmark"
+    r"|__test__|importorskip|skip|xfail|\bparam\(|subTest|setUpModule|tearDownModule|setup_\w|teardown_\w|load_tests"
     r"|Isolated|sys\.modules|__file__|sys\.argv|\basync\b|\byield\b|request|logging|_pytest|inspect"
 )
 
@@ -26,8 +29,14 @@ def is_simple(source: str) -> bool:
         tree = parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    foreign = "TestCase" in {name for node in tree.body for name in _bound(node)}
-    return not (foreign or _WORDS.search(source)) and all(_simple(node) for node in tree.body)
+    foreign = {"TestCase", *_MADE} & {name for node in tree.body for name in _bound(node)}
+    own = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef) and _is_fixture(node)}
+    if foreign or _WORDS.search(source) or own.keys() & _MADE:
+        return False
+    known = _MADE | own.keys()
+    return all(_plain(node) and _names(node) <= known for node in own.values()) and all(
+        _simple(node, known) for node in tree.body if node not in own.values()
+    )
 
 
 def _bound(node: ast.stmt) -> list[str]:
@@ -39,10 +48,10 @@ def _bound(node: ast.stmt) -> list[str]:
     return []
 
 
-def _simple(node: ast.stmt) -> bool:
+def _simple(node: ast.stmt, known: Set[str]) -> bool:
     match node:
         case ast.FunctionDef(name=name):
-            return not name.startswith("test") or _simple_function(node)
+            return name not in known and (not name.startswith("test") or _simple_function(node, known))
         case ast.ClassDef(name=name, bases=bases):
             case = [ast.unparse(base) for base in bases] in (["unittest.TestCase"], ["TestCase"])
             return case and not node.decorator_list and not node.keywords if bases else not name.startswith("Test")
@@ -57,7 +66,20 @@ def _is_main(node: ast.If) -> bool:
     return ast.unparse(node.test) in ("__name__ == '__main__'", "'__main__' == __name__")
 
 
-def _simple_function(node: ast.FunctionDef) -> bool:
+def _is_fixture(node: ast.FunctionDef) -> bool:
+    return [ast.unparse(each) for each in node.decorator_list] == ["pytest.fixture"]
+
+
+def _plain(node: ast.FunctionDef) -> bool:
+    arguments = node.args
+    return not (arguments.vararg or arguments.kwarg or arguments.defaults or arguments.kwonlyargs)
+
+
+def _names(node: ast.FunctionDef) -> set[str]:
+    return {each.arg for each in (*node.args.posonlyargs, *node.args.args)}
+
+
+def _simple_function(node: ast.FunctionDef, known: Set[str]) -> bool:
     given: list[str] = []
     for decorator in node.decorator_list:
         match decorator:
@@ -67,6 +89,5 @@ def _simple_function(node: ast.FunctionDef) -> bool:
                 given += [name.strip() for name in names.split(",") if name.strip()]
             case _:
                 return False
-    arguments = node.args
-    plain = not (arguments.vararg or arguments.kwarg or arguments.defaults or arguments.kwonlyargs)
-    return plain and sorted(each.arg for each in (*arguments.posonlyargs, *arguments.args)) == sorted(given)
+    rows = set(given)
+    return _plain(node) and not node.args.posonlyargs and rows <= _names(node) <= known | rows and not rows & known

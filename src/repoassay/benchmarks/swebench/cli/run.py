@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from repoassay.json_output import print_document
-from repoassay.options import PATH, isolation_option, json_option, supply_options, workers_option
+from repoassay.options import PATH, FiniteRange, isolation_option, json_option, supply_options, workers_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ __all__ = ["instance_tasks", "run"]
 @click.option("--run-id", default="repoassay", show_default=True, metavar="NAME", help="Name of the run in reports.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     metavar="S",
     help="Seconds that the tests of an instance may take.  [default: 1800]",
 )
