@@ -11,6 +11,7 @@ from typing import Any
 
 from repoassay.errors import BadInput
 from repoassay.interchange.compose_file import mount_files
+from repoassay.interchange.git_history import check_without_history, without_history
 from repoassay.interchange.harbor_refusals import refusal_of_harbor
 from repoassay.interchange.harbor_registry import dataset_names
 from repoassay.interchange.harbor_settings import HarborSettings, read_settings
@@ -130,9 +131,8 @@ def _harbor(folder: Path) -> StateTask:
     if told.work:
         image.work = absolute_place(image.work, told.work)
         image.folders.append(image.work)
-    own: dict[str, Path] = {}
-    if told.separate and (folder / "tests/Dockerfile").is_file():
-        own = _add_image_of_tests(image, folder)
+    brings_image = told.separate and (folder / "tests/Dockerfile").is_file()
+    own = _add_image_of_tests(image, folder) if brings_image else {}
     if told.steps:
         return _with_steps(folder, told, image)
     step = told.step
@@ -303,9 +303,13 @@ def _task(
     image.apt += tests.apt
     asked = solution if solution is None or solution.is_file() else solution / "solve.sh"
     solved = task_text(asked.parent, asked.name) if asked else ""
+    if image.git:
+        check_without_history(instruction, tests.text, solved)
     folders = [image.work, *image.folders, *(str(PurePosixPath(file).parent) for file in image.files)]
     texts = absolute_paths("\n".join((instruction, tests.text, solved, *artifacts, *image.build)))
     places = state_places(folders, texts, tests.looked_at)
+    if image.git:
+        image.build.append(without_history(places))
     for user in image.users:
         if re.search(rf"(?<![\w/.-]){re.escape(user)}(?![\w/-])", "\n".join((instruction, tests.text, solved))):
             raise ImportRefusal("Its Dockerfile makes users, and a sandbox has one.", "environment/Dockerfile", 0, user)
