@@ -1,6 +1,6 @@
 # Six words for every day: demo, test, check, fix, docs, help. Each sets up what it needs: Python 3.11 or newer, git and
 # make are enough to start. `make help` prints what stands behind ##.
-.PHONY: demo test check fix docs help test-all test-agents test-peers test-training coverage bench build changelog
+.PHONY: demo test check fix docs help test-long test-all test-agents test-peers test-training coverage bench build changelog
 .DEFAULT_GOAL := help
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -56,7 +56,10 @@ help: ## print this list
 
 ##@ Longer
 
-test-all: test ## run also what the quick tests only sample; takes some minutes more
+test-long: .venv/.ready ## run the whole workflows whose parts the quick tests cover
+	.venv/bin/pytest tests -q -m "long and not exhaustive"
+
+test-all: test test-long ## run also what the quick tests only sample; takes some minutes more
 	.venv/bin/pytest tests -q -m exhaustive
 	REPOASSAY_EXPLORE=1 .venv/bin/pytest -q tests/diffs/test_against_git.py  # other diffs each time
 

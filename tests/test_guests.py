@@ -104,6 +104,7 @@ class Copy:
 @pytest.mark.parametrize(
     "guest", [pytest.param(guest, marks=[] if guest in ROOTED else pytest.mark.exhaustive) for guest in GUESTS]
 )
+@pytest.mark.long
 def test_the_rest_works_without_a_guest(guest: str, tmp_path: Path) -> None:
     copy = Copy(tmp_path, guest)
     assert "Usage: " in copy.run("--help")

@@ -27,6 +27,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return install_example(tmp_path_factory.mktemp("example") / "site")
 
 
+@pytest.mark.long
 def test_doctor_lists_every_kind_with_its_distribution(example: Path, tmp_path: Path) -> None:
     done = repoassay("doctor", "--json", cwd=tmp_path, path=(example,))
     assert done.returncode == 0, done.stderr
@@ -86,6 +87,7 @@ def test_an_importer_reads_what_somebody_else_keeps(example: Path, tmp_path: Pat
     assert "Ada" in report.stdout and "1/1 100.0%" in report.stdout and "Imported from notes.md" in report.stdout
 
 
+@pytest.mark.long
 def test_a_table_stands_in_the_report(example: Path, finished: Path, tmp_path: Path) -> None:
     (folder,) = (finished / "runs").glob("2*")
     done = repoassay("report", str(folder), "--out", "report", "--format", "json", cwd=tmp_path, path=(example,))
@@ -94,6 +96,7 @@ def test_a_table_stands_in_the_report(example: Path, finished: Path, tmp_path: P
     assert "What verdicts say" in json.dumps(table)
 
 
+@pytest.mark.long
 def test_a_metric_is_listed_and_its_suite_is_validated(example: Path, tmp_path: Path) -> None:
     done = repoassay("metrics", "wrapped_share", cwd=tmp_path, path=(example,))
     assert "Share of the lines of a text" in done.stdout

@@ -27,6 +27,7 @@ from repoassay.text import (
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
 
 
+@pytest.mark.long
 def test_the_table_holds_every_character_that_is_not_printable_and_every_default_ignorable_one() -> None:
     # Of Unicode's DerivedCoreProperties, Default_Ignorable_Code_Point.
     ignorable = (

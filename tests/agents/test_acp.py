@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from repoassay import agents
 from repoassay.agents.model_agent import ModelledAgent
 from repoassay.agents.protocol import AccessPoint
@@ -28,6 +30,7 @@ def run(folder: Path, *words: str, command: tuple[str, ...] = ()) -> subprocess.
     )  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_turn_uses_terminals_files_and_permissions_and_is_told_whole(tmp_path: Path) -> None:
     done = run(tmp_path)
     assert done.returncode == 0, done.stderr
@@ -84,6 +87,7 @@ def test_a_command_that_is_not_there_ends_as_a_shell_says_it(tmp_path: Path) -> 
     assert "no-such-agent: No such file or directory" in done.stderr
 
 
+@pytest.mark.long
 def test_it_works_in_the_sandbox(layout: PreparedTask, sandbox: Sandbox, cache: Cache, tmp_path: Path) -> None:
     recipe = tmp_path / "acp.toml"
     recipe.write_text(f"""\

@@ -39,6 +39,7 @@ def test_the_p_value_is_that_of_six_coins(folder: Path) -> None:
     assert found["difference"] == -1
 
 
+@pytest.mark.long
 def test_a_regression_fails_and_is_told_to_ci(folder: Path) -> None:
     done = repoassay("compare", "latest", "--fail-on-regression", "--junit", "out.xml", "--format", "md", cwd=folder)
     assert done.returncode == 1, done.stderr

@@ -32,6 +32,7 @@ def completed(cwd: Path, *words: str) -> list[str]:
 
 
 @pytest.mark.skipif(BASH is None, reason="there is no bash")
+@pytest.mark.long
 def test_bash_completes_names(tmp_path: Path) -> None:
     for name in ("20260101-120000-a", "20260102-120000-b"):
         (tmp_path / "runs" / name).mkdir(parents=True)

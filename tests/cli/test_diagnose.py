@@ -97,6 +97,7 @@ def test_the_text_tells_step_quote_and_shares(made: RunFolder) -> None:
     assert attempt_of(made, "good") not in done.stdout
 
 
+@pytest.mark.long
 def test_integrity_alone_and_an_exit_code_for_ci(made: RunFolder) -> None:
     done = told(made.path, "--integrity-only", "--exit-code")
     assert done.exit_code == 1

@@ -95,6 +95,7 @@ def bomb() -> bytes:
     return given.getvalue()
 
 
+@pytest.mark.long
 def test_a_zip_bomb(tmp_path: Path) -> None:
     output(tmp_path, BOOK, "report.xlsx").write_bytes(bomb())
     assert verdict(tmp_path, BOOK)["outcome"] == "no_output"

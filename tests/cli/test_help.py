@@ -79,5 +79,5 @@ def test_a_limit_that_is_no_number_is_refused_by_every_command(given: str) -> No
             if isinstance(parameter.type, click.types.FloatParamType):
                 found += 1
                 with pytest.raises(click.BadParameter):
-                    parameter.type.convert(given, parameter, None)
+                    parameter.type.convert(given, parameter, None)  # type: ignore[arg-type]  # text, as on a command line
     assert found > 10

@@ -52,6 +52,7 @@ def run(reviews: Path, script: Path, *more: object) -> Result:
     return call(reviews, "--study", "st", "--model", "scripted/judge", "--dialogue", script, "--samples", 1, *more)
 
 
+@pytest.mark.long
 def test_it_judges_and_is_calibrated(reviews: Path, tmp_path: Path) -> None:
     done = run(reviews, dialogue(tmp_path, "pccccpccccccccc"))
     assert done.exit_code == 0, done.output

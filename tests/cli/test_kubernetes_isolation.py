@@ -36,6 +36,7 @@ def env(tmp_path: Path) -> dict[str, str]:
     return {"KUBECONFIG": str(tmp_path / "cluster/config"), "REPOASSAY_IMAGE": "python:3.11"}
 
 
+@pytest.mark.long
 def test_agents_and_tests_run_in_pods(fake: FakeCluster, env: dict[str, str], tmp_path: Path) -> None:
     agents = ("--agent", "reference", "--agent", "nothing", "--task", "edit-ledger-account-prefix")
     done = repoassay("run", "starter", *agents, *KIND, cwd=tmp_path, env=env)
@@ -49,6 +50,7 @@ def test_agents_and_tests_run_in_pods(fake: FakeCluster, env: dict[str, str], tm
     assert "token-of-the-kubeconfig" not in done.stdout + done.stderr + written
 
 
+@pytest.mark.long
 def test_ctrl_c_removes_pods(fake: FakeCluster, env: dict[str, str], tmp_path: Path) -> None:
     agent = ("--agent", "command", "--agent-command", "echo begun; sleep 100", "--workers", "1")
     with interruptible():
@@ -72,6 +74,7 @@ def test_ctrl_c_removes_pods(fake: FakeCluster, env: dict[str, str], tmp_path: P
     assert fake.pods == fake.policies == {}
 
 
+@pytest.mark.long
 def test_doctor_tries_the_cluster_that_is_named(fake: FakeCluster, env: dict[str, str], tmp_path: Path) -> None:
     def told(**more: str) -> tuple[str, str]:
         alone = {"PATH": str(tmp_path)}  # no other sandbox is tried

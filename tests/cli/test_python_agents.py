@@ -15,6 +15,7 @@ def brief(workspace, instruction):
 """
 
 
+@pytest.mark.long
 def test_a_function_of_the_current_folder_is_run_and_resumed_by_name(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(AGENT)
     agent = ("--agent", "mine:brief")
@@ -171,6 +172,7 @@ def test_code_that_cannot_start_is_refused_before_a_run_folder(tmp_path: Path, n
         ("picks", "no_output", ""),
     ],
 )
+@pytest.mark.long
 def test_code_that_fails_before_it_works_is_blamed_rightly(tmp_path: Path, name: str, outcome: str, why: str) -> None:
     (tmp_path / "mine.py").write_text(BROKEN)
     done = repoassay("run", "starter", "--agent", f"mine:{name}", "--task", "sensor-log-daily", cwd=tmp_path)

@@ -131,6 +131,7 @@ def test_what_cannot_be_wanted_at_once_is_said_in_a_sentence(tmp_path: Path) -> 
         assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
 
 
+@pytest.mark.long
 def test_the_scripts_of_a_run_do_the_work_wherever_bash_runs_them(tmp_path: Path) -> None:
     first = repoassay(
         "run", "starter", *TASKS, "--agent", "nothing", "--executor", "slurm", "--slurm-dry-run", "--slurm-shares", "5",

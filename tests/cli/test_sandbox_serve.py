@@ -57,6 +57,7 @@ def isolation(cwd: Path) -> set[tuple[str, str]]:
     return {(each["kind"], each["grade"]) for each in found}
 
 
+@pytest.mark.long
 def test_verdicts_are_those_of_this_machine_and_name_where_they_were_given(
     server: tuple[subprocess.Popen[str], str, dict[str, str]], tmp_path: Path
 ) -> None:
@@ -73,6 +74,7 @@ def test_verdicts_are_those_of_this_machine_and_name_where_they_were_given(
     assert process.wait(30) == 0
 
 
+@pytest.mark.long
 def test_a_server_that_dies_is_a_fault_of_ours(
     server: tuple[subprocess.Popen[str], str, dict[str, str]], tmp_path: Path
 ) -> None:

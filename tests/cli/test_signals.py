@@ -171,6 +171,7 @@ def test_the_table_names_axis_path_and_line_and_nothing_unseen(run: RunFolder) -
     assert "      sums.orig:1  " in done.stdout
 
 
+@pytest.mark.long
 def test_a_kept_file_that_is_hostile_or_torn_is_a_sentence(run: RunFolder, tmp_path: Path) -> None:
     place = place_of(run, POOR)
     whole = place.read_bytes()
@@ -243,6 +244,7 @@ def test_a_diff_that_is_gone_or_cannot_be_applied_has_nothing_to_measure(run: Ru
         assert not place.exists()
 
 
+@pytest.mark.long
 def test_other_attempts_and_bad_names_are_sentences(run: RunFolder) -> None:
     other = next(f.attempt.id for f in run.finished() if f.attempt.task == "sum-ledger")
     assert "changes a repository" in refused(told(f"{run.path}/{other}"))

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from command_line import repoassay
 from repoassay.tasks.suite import find_suite
 from repoassay.types import TaskKind
@@ -40,6 +42,7 @@ def lines(paths: Iterable[Path]) -> int:
     return sum(len(path.read_text().splitlines()) for path in paths)
 
 
+@pytest.mark.long
 def test_shares_come_to_what_one_process_comes_to(tmp_path: Path) -> None:
     count = write_patches(tmp_path)
     whole = submit(tmp_path, "--results", "whole.jsonl", "--no-cache", "--workers", "1")

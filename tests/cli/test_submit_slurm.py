@@ -54,6 +54,7 @@ def job_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 def test_the_scripts_do_the_work_wherever_bash_runs_them(tmp_path: Path) -> None:
     write_patches(tmp_path, 4)
     first = job_of(submit(tmp_path, "--slurm-dry-run", "--slurm-shares", "3", "--json", "--timeout", "50"))

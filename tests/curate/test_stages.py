@@ -68,6 +68,7 @@ def test_thresholds_are_measured(suite: Path, pooled: PooledRepository) -> None:
     assert mutants["killed"] == mutants["made"] > 5
 
 
+@pytest.mark.long
 def test_a_thin_margin_is_refused(pooled: PooledRepository, bench: tuple[Cache, Sandbox], tmp_path: Path) -> None:
     made = draft_task(pooled, make_draft(tmp_path / "draft", "token_recall", "tally-thin"), tmp_path / "suite", *bench)
     assert made.folder is None
@@ -75,6 +76,7 @@ def test_a_thin_margin_is_refused(pooled: PooledRepository, bench: tuple[Cache, 
     assert not (tmp_path / "suite").exists()
 
 
+@pytest.mark.long
 def test_what_is_to_be_refused_and_right_is_found(
     pooled: PooledRepository, bench: tuple[Cache, Sandbox], tmp_path: Path
 ) -> None:
@@ -99,6 +101,7 @@ def test_a_margin_that_mutants_pass_is_thin() -> None:
     )
 
 
+@pytest.mark.long
 def test_proofs_are_kept(suite: Path, bench: tuple[Cache, Sandbox]) -> None:
     assert [each.kept for each in prove_suite(find_suite(suite), *bench, times=1)] == [True, True]
 
@@ -179,6 +182,7 @@ def test_a_canary_is_found_in_compressed_dumps(tmp_path: Path) -> None:
     assert search_canary("the canary", [tmp_path]) == [tmp_path / "b.gz"]
 
 
+@pytest.mark.long
 def test_a_model_drafts_and_is_probed(pooled: PooledRepository, suite: Path, tmp_path: Path) -> None:
     draft = make_draft(tmp_path / "draft")
     files = {path.relative_to(draft).as_posix(): path.read_text() for path in draft.rglob("*") if path.is_file()}

@@ -105,6 +105,7 @@ def test_a_damaged_file_is_a_sentence_and_stays_as_it_is(tmp_path: Path, damage:
     assert path.read_bytes() == before
 
 
+@pytest.mark.long
 def test_threads_of_an_exclusive_database_write_one_after_another(place: str) -> None:
     database = connect_database(place, "notes", exclusive=True)
     with database.writing() as connection:

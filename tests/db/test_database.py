@@ -42,6 +42,7 @@ def test_what_raises_leaves_nothing(database: Database) -> None:
     assert numbers(database) == []
 
 
+@pytest.mark.long
 def test_a_snapshot_does_not_see_what_is_written_meanwhile(database: Database) -> None:
     count = sa.select(sa.func.count()).select_from(notes)
     with database.reading() as connection:

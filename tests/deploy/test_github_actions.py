@@ -59,6 +59,7 @@ def judge(repository: JudgedRepository, target: Path, head: str, **inputs: str) 
     )  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_right_request_is_compared_with_the_baseline(repository: JudgedRepository, tmp_path: Path) -> None:
     done = judge(repository, tmp_path, repository.right)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -84,6 +85,7 @@ def test_predictions_in_a_request_are_judged(repository: JudgedRepository, tmp_p
     assert done.returncode == 0 and f"| `{TASK}` | failed |" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_an_id_in_a_request_forges_no_cell_of_the_comment(repository: JudgedRepository, tmp_path: Path) -> None:
     rows = [
         {"instance_id": id, "model_name_or_path": "m", "model_patch": ""}

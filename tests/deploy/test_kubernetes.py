@@ -171,6 +171,7 @@ def assert_parsed(command: click.Command, words: list[str]) -> None:
 
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.long
 def test_an_account_without_any_capability_makes_sandboxes_where_proc_is_whole(masked: bool) -> None:
     """What the security context asks for is enough, and `procMount: Unmasked` is needed."""
     python = program_for(10001)

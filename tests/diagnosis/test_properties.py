@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from repoassay.diagnosis import AttemptCase, Diagnosis, diagnose, evidence_text
@@ -99,6 +100,7 @@ def made(steps: list[tuple[Source, str, tuple[StepCall, ...], tuple[Observation,
 
 @given(STEPS, CASES)
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@pytest.mark.long
 def test_any_trajectory_has_a_diagnosis(
     steps: list[tuple[Source, str, tuple[StepCall, ...], tuple[Observation, ...]]], case: AttemptCase
 ) -> None:

@@ -157,6 +157,7 @@ def histories(draw: st.DrawFn, steps: int = 1) -> list[Tree]:
 
 @QUIET
 @given(trees=histories(), flags=st.sampled_from(FLAGS), quote=st.booleans())
+@pytest.mark.long
 def test_git_diff_gives_the_tree_it_was_made_of(
     repository: Path, trees: list[Tree], flags: tuple[str, ...], quote: bool
 ) -> None:
@@ -174,6 +175,7 @@ def test_git_diff_gives_the_tree_it_was_made_of(
 
 @QUIET
 @given(trees=histories(steps=3), flags=st.sampled_from([(), ("-M",), ("-U1", "--no-stat"), ("--no-renames",)]))
+@pytest.mark.long
 def test_a_mailbox_of_commits_is_applied_in_sequence(
     repository: Path, trees: list[Tree], flags: tuple[str, ...]
 ) -> None:
@@ -185,6 +187,7 @@ def test_a_mailbox_of_commits_is_applied_in_sequence(
 
 @QUIET
 @given(trees=histories())
+@pytest.mark.long
 def test_recursive_plain_diff_gives_the_tree_it_was_made_of(trees: list[Tree]) -> None:
     # A plain diff knows neither modes nor binary content, and says nothing of empty files that come or go.
     base, goal = ({path: FileEdit(file.content) for path, file in tree.items()} for tree in trees)
@@ -268,6 +271,7 @@ def theirs(base: Tree, data: bytes, *flags: str) -> Tree | None:
 
 @settings(QUIET, max_examples=200)
 @given(data=st.data(), trees=histories(), flags=st.sampled_from([(), ("-U0",), ("-U1",), ("-M",), ("--no-prefix",)]))
+@pytest.mark.long
 def test_a_mutated_diff_is_refused_or_means_what_git_takes_it_for(
     repository: Path, data: st.DataObject, trees: list[Tree], flags: tuple[str, ...]
 ) -> None:

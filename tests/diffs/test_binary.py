@@ -116,6 +116,7 @@ def test_short_hashes_are_refused(base: Path) -> None:
         applied(base, binary(b"1234567", b"2345678", half(b"literal", b"new")))
 
 
+@pytest.mark.long
 def test_bombs_are_bounded_together(tmp_path: Path) -> None:
     content = b"\0" * 2**26
     body = half(b"literal", content)

@@ -189,6 +189,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "more than 10,000 files" in refusal(created).reason
 
 
+@pytest.mark.long
 def test_folders_are_counted(tmp_path: Path) -> None:
     """Each takes as much of a sandbox as a file: with few files, they could keep it from being set up."""
     tops = [f"{number}/" + "d/" * 60 for number in range(400)]

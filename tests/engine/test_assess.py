@@ -62,6 +62,7 @@ def test_demonstration_tasks_are_attested_with_40_bits(name: str, demo: dict[str
     assert bits(demo[name]) >= 40
 
 
+@pytest.mark.long
 def test_validate_tells_the_assurance_and_may_require_it() -> None:
     given = ["starter", "--task", "edit-cachetools-peek", "--mutants", "0"]
     told = CliRunner().invoke(cli, ["tasks", "validate", *given, "--json"])

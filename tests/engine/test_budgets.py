@@ -80,6 +80,7 @@ def test_an_agent_that_ends_with_its_last_call_was_not_stopped(tmp_path: Path) -
     assert outcome(found) is Outcome.PASSED
 
 
+@pytest.mark.long
 def test_a_prompt_beyond_the_context_window_is_refused_as_the_vendor_would_and_ends_the_attempt(tmp_path: Path) -> None:
     found = one(tmp_path, [shell("seq 1 9000 | tr '\\n' ' '"), *[LOOK] * 5], {"context_window": "4000"},
                 agent=STUBBORN)  # fmt: skip
@@ -102,6 +103,7 @@ def test_dollars_cannot_be_limited_without_a_price(tmp_path: Path) -> None:
     assert not list(run.finished())
 
 
+@pytest.mark.long
 def test_the_runs_budget_stops_the_run_spares_the_agent_and_more_money_continues_it(tmp_path: Path) -> None:
     turns = [shell(SOLVE), LOOK, LOOK, said()]  # 0.20 dollars a call
     run, suite = plan_run(tmp_path, turns, attempts=5, budget_usd="2.0", prices=PRICES, retries=3)

@@ -28,6 +28,7 @@ def spent(run: RunFolder) -> Decimal:
     return sum((each.dollars_known for each in run_spent(run.path).values()), Decimal(0))
 
 
+@pytest.mark.long
 def test_each_share_spends_its_part_of_the_runs_budget_and_what_is_left_is_divided_anew(tmp_path: Path) -> None:
     run, _ = plan_run(tmp_path, TURNS, attempts=6, budget_usd="2.0", prices=PRICES, retries=3)
     for share in ("0/2", "1/2", "0/2"):  # 1.00 each: one attempt whole, one that its part of the budget ends
@@ -54,6 +55,7 @@ def test_a_part_that_holds_no_attempt_is_refused(tmp_path: Path) -> None:
     assert not (run.path / "parts" / "division.json").exists()
 
 
+@pytest.mark.long
 def test_shares_make_again_what_ended_so_and_no_share_what_another_has(tmp_path: Path) -> None:
     run, _ = plan_run(tmp_path, [said()], attempts=3)
     resume_run(RunFolder(run.path), Watching(), look_first=False)

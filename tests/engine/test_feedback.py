@@ -86,3 +86,17 @@ def test_a_threshold_makes_a_weak_pass_nobodys_fault() -> None:
     assert ruled_by(weak, 0) is weak
     failed = verdict(Outcome.FAILED)
     assert ruled_by(failed, 50) is failed
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_which_test_is_not_attested_is_told_with_the_tests_names_alone(level: Feedback) -> None:
+    """A forger would begin with it."""
+    given = verdict(Outcome.PASSED)
+    name = given.tests[0].id
+    open_ = (f"{name}: it has no assertion that sends a value", "a reason of the task's")
+    assert given.assurance is not None
+    given = given.model_copy(update={"assurance": given.assurance.model_copy(update={"open": open_})})
+    told = FeedbackLedger(level).tell(given)
+    assert told.assurance is not None and any("sends a value" in why for why in told.assurance.open)
+    assert any(name in why for why in told.assurance.open) == (level in ("tests", "full"))
+    assert "a reason of the task's" in told.assurance.open

@@ -148,6 +148,7 @@ def test_the_queue_hands_out_everything_once_and_what_comes_back_again() -> None
     assert most["p"] <= 2
 
 
+@pytest.mark.long
 def test_resume_makes_again_what_is_asked_for_and_nothing_else(tmp_path: Path) -> None:
     run, suite = plan_run(tmp_path, [said()], attempts=3)
     execute(run, suite, all_slots(run), Watching())

@@ -70,6 +70,7 @@ def test_verdicts_are_those_of_this_machine_whatever_lies_there(
     assert [said(each) for each in there] == [said(each) for each in here]
 
 
+@pytest.mark.long
 def test_outputs_of_lost_nodes_are_graded_by_others(tmp_path: Path, suite: SuiteFolder, bench: GradingContext) -> None:
     outputs = right_outputs(suite, tmp_path / "outputs")
     found = list(grade_outputs(suite, outputs, bench, executor=LOSING))

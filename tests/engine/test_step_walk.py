@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.metering import TINY, Watching, plan_run, said, shell
-from repoassay.agents import find_agent
+from repoassay.agents import find_agent, find_modelled
 from repoassay.agents.command import CommandAgent
 from repoassay.engine import execute
 from repoassay.engine.attempt import AttemptContext, AttemptResult, OpenAttempt, work
@@ -67,7 +67,7 @@ def test_each_step_is_judged_and_all_of_them_pass(tried: Try, tmp_path: Path) ->
     assert made.verdict.outcome is Outcome.PASSED, made.verdict.comments
     assert told(made) == [("sum", Outcome.PASSED, 1.0), ("sort", Outcome.PASSED, 1.0)]
     assert [(each.of, each.value, each.passed) for each in made.verdict.criteria] == [
-        (".", 1.0, True), ("sum", 1.0, True), ("sort", 1.0, None),
+        (".", 1.0, True), ("sum", 1.0, True), ("sort", 1.0, True),
     ]  # fmt: skip
     assert {test.id for test in made.verdict.tests} == {
         "sum/test_sum.py::test_sum", "sum/test_sum.py::test_parcels_are_kept", "sort/test.sh::__script__",
@@ -275,6 +275,25 @@ def test_all_steps_spend_of_one_account_and_leave_one_record(proven: TaskFolder,
     spent = found.attempt.spent
     assert spent is not None and (spent.calls, spent.usage.input, spent.usage.output) == (4, 400, 200)
     assert [step.name for step in found.verdict.steps] == ["sum", "sort"]
+
+
+def test_an_agent_of_a_file_leaves_one_prompt_and_one_trajectory_of_all_steps(
+    proven: TaskFolder, bench: GradingContext, tmp_path: Path
+) -> None:
+    line = json.dumps(f"cat > /dev/null; {both()}; echo kept")
+    (tmp_path / "mine.toml").write_text(
+        f'schema = 1\nname = "mine"\n[run]\nprompt = "stdin"\ncommand = ["/bin/sh", "-c", {line}]\n'
+    )
+    agent = find_modelled(str(tmp_path / "mine.toml"))
+    agent.prepare(bench.cache, bench.sandbox)
+    made = work(proven, agent, bench, tmp_path / "attempt")
+    assert made.verdict.outcome is Outcome.PASSED, made.verdict.comments
+    prompt = (tmp_path / "attempt/prompt.md").read_text()
+    assert prompt.index("# Step sum") < prompt.index("Write the sum") < prompt.index("# Step sort")
+    first = (tmp_path / "attempt/steps/sum/prompt.md").read_text()
+    assert "Write the sum" in first and "More have come" not in first
+    assert (tmp_path / "attempt/steps/sort/transcript/stdout.txt").read_text() == "kept\n"
+    assert json.loads((tmp_path / "attempt/trajectory.json").read_text())["agent"] == "mine"
 
 
 def test_a_budget_that_the_first_step_spends_ends_the_attempt(proven: TaskFolder, tmp_path: Path) -> None:

@@ -69,6 +69,7 @@ def compare(tasks: Mapping[str, TaskFolder], bench: GradingContext, files: int =
     return sum(counts.values()), counts["base_trace"]
 
 
+@pytest.mark.long
 def test_a_sample_is_judged_as_by_runs(tmp_path: Path) -> None:
     tasks, cache = demo_tasks(tmp_path), Cache()
     some = {name: tasks[name] for name in ("boltons-table-csv", "tomlkit-lookup")}

@@ -76,6 +76,7 @@ def test_rows_come_back_as_they_were(data: Path, tasks: dict[str, TaskFolder]) -
     assert made is not None and made.all_ids == ("test_script.mjs::__script__",)
 
 
+@pytest.mark.long
 def test_solutions_pass_and_nothing_else_does_with_warm_parents_or_without(tasks: dict[str, TaskFolder]) -> None:
     given = [(name, patch) for name, folder in tasks.items() for patch in (solution(folder), "", USELESS)]
     told = []

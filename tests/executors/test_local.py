@@ -73,6 +73,7 @@ def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
         find_executor("ray").open(counting_setup(), 1)
 
 
+@pytest.mark.long
 def test_submissions_are_judged_through_records_as_they_are_without(tmp_path: Path) -> None:
     """The seam alone, in one process: the same verdicts, remembered and told as without."""
     name = "toolz-keyrename"

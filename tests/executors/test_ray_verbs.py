@@ -23,6 +23,7 @@ def without_times(record: dict[str, Any]) -> dict[str, Any]:
     return told | {"tests": [(test["id"], test["outcome"]) for test in record["tests"]]}
 
 
+@pytest.mark.long
 def test_outputs_have_the_verdicts_they_have_without(tmp_path: Path) -> None:
     for folder in find_suite("starter", only=NAMES).tasks[:2]:
         source = folder.solution if folder.task.kind.changes_repository else folder.tests

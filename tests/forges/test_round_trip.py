@@ -30,6 +30,7 @@ Lines = dict[tuple[str, str, int | None], Place]
 
 @pytest.mark.parametrize("forge", ["github", "gitlab"])
 @pytest.mark.parametrize("source", ["made", pytest.param("click", marks=(needs_click, pytest.mark.exhaustive))])
+@pytest.mark.long
 def test_twelve_in_reviewed_and_out_as_the_forge_accepts(tmp_path: Path, source: str, forge: str) -> None:
     pulls = made() if source == "made" else of_click(tmp_path)
     export = tmp_path / "pulls.json"

@@ -211,6 +211,7 @@ def test_no_bytes_lead_to_a_traceback(content: bytes, name: str, tmp_path: Path)
 
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.long
 def test_no_damage_to_a_row_leads_to_a_traceback(data: st.DataObject, tmp_path: Path) -> None:
     junk = st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -309,6 +310,7 @@ def by_name(row: EditRow) -> str:
     name=st.sampled_from(["rows.json", "rows.jsonl"]),
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.long
 def test_what_is_written_reads_back_the_same(rows: list[EditRow], name: str, tmp_path: Path) -> None:
     write_rows(rows, tmp_path / name)
     assert read_rows(tmp_path / name) == rows

@@ -171,6 +171,7 @@ KEYS = st.sampled_from(["id", "instance_id", "patch", "model_patch", "fix_patch"
 
 @given(records=st.lists(st.dictionaries(KEYS, JUNK, max_size=6) | JUNK, max_size=4))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.long
 def test_no_records_lead_to_a_traceback(records: list[object], tmp_path: Path) -> None:
     try:
         found = read_submissions(save(tmp_path, records))
@@ -185,6 +186,7 @@ IDS = st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=9)
 
 @given(pairs=st.lists(st.tuples(IDS, TEXTS), min_size=1, max_size=6), lines=st.booleans())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.long
 def test_ids_and_patches_come_back_as_they_were(pairs: list[tuple[str, str]], lines: bool, tmp_path: Path) -> None:
     records = [{"id": name, "patch": patch} for name, patch in pairs]
     content: object = "\n".join(map(json.dumps, records)) if lines else records

@@ -131,6 +131,7 @@ def test_what_repairs_nothing_fails_test_by_test(grade: Grade) -> None:
     assert "strictly equal" in verdict.tests[0].message
 
 
+@pytest.mark.long
 def test_hidden_tests_take_the_place_of_what_lies_there(grade: Grade) -> None:
     fake = "require('node:test').test('text', () => {});\n"
     assert grade(index_js=RIGHT, test__hidden_test_js=fake).outcome is Outcome.PASSED

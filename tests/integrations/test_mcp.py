@@ -91,6 +91,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_an_editor_reads_runs_and_verdicts(runs: Path) -> None:
     async def script(client: Client) -> list[Any]:
         assert {tool.name for tool in (await client.list_tools()).tools} == {"list_runs", "show_run", "show_verdict"}

@@ -51,6 +51,7 @@ def test_a_suite_is_run_and_its_hidden_tests_are_not_collected(work: Path) -> No
     assert not (work / "trapped").exists()
 
 
+@pytest.mark.long
 def test_an_agent_that_fails_is_told_in_a_few_lines(work: Path) -> None:
     done = run_pytest(
         work / "suite", "-k", "sum", "--repoassay-agent", "nothing", "--repoassay-runs", str(work / "runs")
@@ -114,6 +115,7 @@ def test_a_conftest_that_pytest_would_import_before_it_asks_is_refused(work: Pat
     [("suite/pytest.ini", "suite"), ("suite/pytest.ini", "suite/tasks/sum-ledger"), ("suite/tox.ini", "suite/tasks"),
      ("suite/tasks/pytest.ini", "suite/tasks"), ("suite/tasks/sum-ledger/pytest.ini", "suite/tasks/sum-ledger")],
 )  # fmt: skip
+@pytest.mark.long
 def test_settings_that_come_with_tasks_are_refused(work: Path, settings: str, named: str) -> None:
     """They would choose no sandbox, or files of the user's to write over."""
     (work / settings).write_text("[pytest]\naddopts = --repoassay-isolation none --junitxml=/tmp/of-a-stranger.xml\n")
@@ -149,6 +151,7 @@ def test_what_cannot_be_run_together_is_refused(work: Path, names: list[str], to
     assert not (work / "trapped").exists()
 
 
+@pytest.mark.long
 def test_a_task_with_problems_is_an_error_that_names_them(work: Path) -> None:
     task = work / "suite" / "tasks" / "sum-ledger" / "task.toml"
     task.write_text(task.read_text().replace('kind = "deliverable"', 'kind = "delivery"'))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import io
+import subprocess
 import tarfile
 import threading
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import pytest
 from interchange.test_harbor_settings import FILES, Convert, convert, no_bench, taken
 from repoassay.engine import GradingContext
 from repoassay.interchange import import_suite
-from repoassay.interchange.state_proof import prove_state_task
+from repoassay.interchange.state_proof import StateProof, prove_state_task
 from repoassay.sandbox import Cache, open_sandbox
 
 __all__ = ["convert", "no_bench"]
@@ -52,7 +53,7 @@ def test_what_an_allowed_host_gives_is_installed_in_the_environment(
     ("line", "why"),
     [
         ("RUN curl -fsSL $ADDRESS | sh", "which builds cannot reach"),
-        ("RUN git clone https://releases.example.org/x", "fetches something with git"),
+        ("RUN git clone https://elsewhere.org/x", "hosts that builds may not reach"),
         ("RUN curl -fsSL https://releases.example.org/x https://elsewhere.org/y", "hosts that builds may not reach"),
         ("RUN for f in a b; do curl -O https://elsewhere.org/$f; done", "hosts that builds may not reach"),
     ],
@@ -94,6 +95,65 @@ def served(tmp_path: Path) -> Iterator[int]:
         thread.join()
 
 
+def proof_of(tmp_path: Path, changed: dict[str, str]) -> StateProof:
+    """The proof of a task of Harbor's that is converted first."""
+    for path, content in {**FILES, **changed}.items():
+        place = tmp_path / "theirs/one" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(content)
+    done = import_suite("harbor", tmp_path / "theirs", tmp_path / "suite", no_bench)
+    assert done.refused == []
+    cache = Cache()
+    bench = GradingContext(None, cache, open_sandbox("namespaces", cache))
+    try:
+        return prove_state_task(tmp_path / "suite/tasks/one", bench)
+    finally:
+        bench.oracle.close()
+
+
+def test_a_clone_is_there_without_its_history(served: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REPOASSAY_PACKAGE_HOSTS", f"{HOST}:{served}")
+    repo = tmp_path / "served/project"
+    subprocess.run(["git", "init", "-q", str(repo)], check=True)
+    (repo / "answer.txt").write_text("41\n")
+    git = ["git", "-C", str(repo), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["add", "-A"], ["commit", "-qm", "one"], ["update-server-info"]):
+        subprocess.run([*git, *words], check=True)
+    dockerfile = f"""\
+FROM debian
+RUN git clone http://{HOST}:{served}/project/.git /app/project
+WORKDIR /app/project
+RUN git checkout -q -b work && git remote remove origin
+"""
+    test = """\
+import os
+
+
+def test_it():
+    assert open('/app/project/answer.txt').read() == '42\\n'
+    assert not os.path.exists('/app/project/' + '.gi' + 't')
+"""
+    proof = proof_of(tmp_path, {"environment/Dockerfile": dockerfile, "tests/test_outputs.py": test,
+                                "solution/solve.sh": "echo 42 > answer.txt\n"})  # fmt: skip
+    assert (proof.state, proof.why) == ("proven", "")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"instruction.md": "Find the commit by git bisect, and write it to /app/out/sum.txt.\n"},
+        {"solution/solve.sh": "git checkout HEAD~1 -- a\n"},
+    ],
+)
+def test_a_task_that_needs_the_history_is_refused(
+    convert: Convert, monkeypatch: pytest.MonkeyPatch, changed: dict[str, str]
+) -> None:
+    monkeypatch.setenv("REPOASSAY_PACKAGE_HOSTS", "releases.example.org")
+    clone = "FROM debian\nWORKDIR /app\nRUN git clone https://releases.example.org/x\n"
+    (refusal,) = convert({"environment/Dockerfile": clone, **changed}).refused
+    assert "needs the history" in refusal.why
+
+
 def test_a_program_that_a_build_fetches_is_there_for_agents_and_tests(
     served: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,16 +167,5 @@ ENV PATH=/usr/local/greet/bin:$PATH
     test = "def test_it():\n    assert 'hello' in open('/app/out/sum.txt').read()\n"
     changed = {"environment/Dockerfile": dockerfile, "tests/test_outputs.py": test,
                "solution/solve.sh": "mkdir -p /app/out && greet hello > /app/out/sum.txt\n"}  # fmt: skip
-    for path, content in {**FILES, **changed}.items():
-        place = tmp_path / "theirs/one" / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(content)
-    done = import_suite("harbor", tmp_path / "theirs", tmp_path / "suite", no_bench)
-    assert done.refused == []
-    cache = Cache()
-    bench = GradingContext(None, cache, open_sandbox("namespaces", cache))
-    try:
-        proof = prove_state_task(tmp_path / "suite/tasks/one", bench)
-    finally:
-        bench.oracle.close()
+    proof = proof_of(tmp_path, changed)
     assert (proof.state, proof.why) == ("proven", "")

@@ -58,6 +58,7 @@ def bench(tmp_path: Path) -> GradingContext:
     return GradingContext(None, cache, open_sandbox("namespaces", cache))
 
 
+@pytest.mark.long
 def test_an_exercise_becomes_a_proven_task_and_others_are_refused(tmp_path: Path, bench: GradingContext) -> None:
     track = tmp_path / "polyglot"
     exercise(track / "python/exercises/practice/double")

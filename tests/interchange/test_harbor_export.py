@@ -139,6 +139,7 @@ def test_each(word):
 """
 
 
+@pytest.mark.long
 def test_only_what_passed_has_passed(tmp_path: Path) -> None:
     tests = tmp_path / "hidden"
     tests.mkdir()

@@ -72,6 +72,7 @@ def entry(repository: Path, path: str, **changed: Any) -> dict[str, Any]:
     return {**told, **changed}
 
 
+@pytest.mark.long
 def test_a_data_set_is_fetched_and_converted(tmp_path: Path, repository: Path) -> None:
     first = entry(repository, "tasks/a")
     write_task(repository / "tasks" / "a", **{"instruction.md": "Changed since."})

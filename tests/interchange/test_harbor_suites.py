@@ -148,7 +148,6 @@ def test_files_lie_at_their_places_and_packages_are_those_of_both(theirs: Write)
     assert (folder / "solution/solve.sh").is_file()
 
 
-STEP_LINE = ABOUT.count("\n") + 3
 REFUSALS = {
     "another image": ({"Dockerfile": "FROM nvidia/cuda:12\n"}, "is made from nvidia/cuda", 1),
     "stages with the same file": (
@@ -162,7 +161,7 @@ REFUSALS = {
     "another image's files": ({"Dockerfile": "FROM debian\nCOPY --from=nginx /x /app/\n"}, "out of another image", 2),
     "another account": ({"Dockerfile": "FROM node\nWORKDIR /app\nUSER node\n"}, "an account beside root", 3),
     "an agent's account": ({"task": ABOUT.replace("[agent]", "[agent]\nuser = 'node'")}, "an account beside root", 0),
-    "steps": ({"task": f"{ABOUT}[[steps]]\nname = 'a'\n[[steps]]\nname = 'b'\n"}, "several steps", STEP_LINE),
+    "steps": ({"task": f"{ABOUT}[[steps]]\nname = 'a'\n[[steps]]\nname = 'b'\n"}, "no instruction.md", 0),
     "a download": ({"Dockerfile": "FROM python:3.12\nRUN true && \\\n  curl -O https://x.org/a\n"}, "with curl", 2),
     "a hidden download": (
         {"Dockerfile": "FROM debian\nRUN for i in 1; do wget x.org; done\n"},

@@ -40,6 +40,7 @@ def bench() -> Iterator[GradingContext]:
     made.oracle.close()
 
 
+@pytest.mark.long
 def test_a_proof_that_takes_too_long_is_named_with_its_step_and_tried_again_alone(tmp_path: Path) -> None:
     write_theirs(tmp_path / "theirs", quick="FROM debian\nWORKDIR /app\n", slow=SLOW)
     call = ("import", "theirs", "--as", "harbor", "--out", "suite", "--prove", "--timeout", "25")

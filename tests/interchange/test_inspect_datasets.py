@@ -67,6 +67,7 @@ def write(source: Path, samples: list[dict[str, Any]]) -> Path:
     return source
 
 
+@pytest.mark.long
 def test_samples_become_tasks_whose_answers_are_proved(source: Path, tmp_path: Path, bench: GradingContext) -> None:
     assert find_importer(None, write(source, SAMPLES))[0].name == "inspect-dataset"
     done = import_suite(None, source, tmp_path / "suite", lambda: bench)

@@ -105,6 +105,7 @@ def test_a_run_is_the_same_after_the_way_out_and_in(first: RunFolder, tmp_path: 
     assert (spent[0].usage, spent[0].dollars, spent[0].calls) == (spent[1].usage, spent[1].dollars, spent[1].calls)
 
 
+@pytest.mark.long
 def test_inspect_itself_reads_what_is_written(first: RunFolder, tmp_path: Path) -> None:
     log = json.loads(inspect("log", "dump", written(first.path, tmp_path / "run.eval")))
     assert log["status"] == "success" and log["eval"]["solver"] == "mini-swe-agent"

@@ -131,6 +131,7 @@ def test_trajectories_of_swe_agent_are_read_with_patch_model_and_estimates(tmp_p
     assert (found.folder / "submission" / "changes.diff").read_text() == DIFF
 
 
+@pytest.mark.long
 def test_judging_that_was_stopped_goes_on(tmp_path: Path) -> None:
     """The same call judges what still has a report alone, and a folder from elsewhere is refused."""
     suite = find_suite("starter")

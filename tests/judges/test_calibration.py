@@ -217,6 +217,7 @@ def test_nobody_has_rated_yet(sqlite: Database, tmp_path: Path) -> None:
     assert found.triage == (("i1", "core: the judge has no verdict"),)
 
 
+@pytest.mark.long
 def test_a_judge_that_always_agrees_on_many_items_may_stand_in(sqlite: Database, tmp_path: Path) -> None:
     judge = begin(sqlite, items(24))
     words = ["ppppp" if number % 2 else "ccccc" for number in range(24)]

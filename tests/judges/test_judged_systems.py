@@ -70,6 +70,7 @@ def test_a_system_without_a_name_is_not_all_together(tmp_path: Path) -> None:
     (0, "not calibrated: 0 ratings by people, needs 30"), (1, "not calibrated: 1 rating by people, needs 30"),
     (29, "not calibrated: 29 ratings by people, needs 30"), (30, "Calibrated on 30 ratings by people."),
 ])  # fmt: skip
+@pytest.mark.long
 def test_a_judge_says_whether_it_was_calibrated(tmp_path: Path, count: int, sentence: str) -> None:
     with closing(open_database(tmp_path / "r.sqlite")) as database:
         seated = begin(database, items(30))

@@ -114,6 +114,7 @@ def scale(suite: Path) -> Iterator[Scale]:
     found.oracle.close()
 
 
+@pytest.mark.long
 def test_tests_at_the_edges_kill_every_mutant(scale: Scale) -> None:
     found = scale("strong")
     assert (found.share, found.survivors, found.faults) == (1.0, (), 0)
@@ -121,6 +122,7 @@ def test_tests_at_the_edges_kill_every_mutant(scale: Scale) -> None:
     assert strength_line(found).startswith(f"{found.killed} of {found.drawn} mutants killed, 100% (")
 
 
+@pytest.mark.long
 def test_the_survivors_of_weak_tests_are_the_tests_to_write(scale: Scale) -> None:
     found = scale("weak")
     assert {(mutant.path, mutant.line, mutant.now) for mutant in found.survivors} == {

@@ -288,6 +288,7 @@ def test_several_at_once_read_the_same(run: RunFolder) -> None:
     assert found == [from_files(run)] * 6
 
 
+@pytest.mark.long
 def test_memory_is_that_of_the_rows(run: RunFolder, tmp_path: Path) -> None:
     def peak(count: int) -> int:
         folder = made(tmp_path / f"of-{count}", count).path

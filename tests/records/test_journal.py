@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from repoassay.records import Journal
@@ -17,6 +18,7 @@ VALUES = st.recursive(
 
 @given(st.lists(VALUES, max_size=5))
 @settings(max_examples=30, deadline=None)
+@pytest.mark.long
 def test_what_is_appended_is_read_back(tmp_path_factory, values) -> None:  # type: ignore[no-untyped-def]  # fixture
     journal = Journal(tmp_path_factory.mktemp("journal") / "journal.jsonl")
     for value in values:

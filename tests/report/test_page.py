@@ -209,6 +209,7 @@ def test_a_log_that_is_a_link_or_a_pipe_is_not_followed(make_run: MakeRun, put: 
     assert "TOP SECRET" not in "".join(every_page(run))
 
 
+@pytest.mark.long
 def test_one_attempt_cannot_fill_its_page(make_run: MakeRun, put: Put) -> None:
     run = make_run(tasks=1)
     many = [{"id": f"t::{n}" + "x" * 500, "outcome": "failed", "message": "\u202e" * 3000} for n in range(900)]

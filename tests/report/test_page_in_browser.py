@@ -130,6 +130,7 @@ def test_without_scripts_every_attempt_can_be_opened(browser: Browser, page: Pat
     context.close()
 
 
+@pytest.mark.long
 def test_the_policy_stops_a_script_that_is_not_ours(browser: Browser, page: Path, read: Path) -> None:
     for path in (page, read):
         opened = Opened(browser, path)

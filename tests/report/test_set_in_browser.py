@@ -98,6 +98,7 @@ def test_tables_and_plots_work_by_keyboard(browser: Browser, tmp_path: Path) -> 
     opened.close()
 
 
+@pytest.mark.long
 def test_many_attempts_are_loaded_from_files_beside_the_page(browser: Browser, tmp_path: Path) -> None:
     rows = [
         row(Outcome.PASSED if n % 2 else Outcome.NO_OUTPUT, of=task(f"t{n % 50}"), number=n // 50 + 1, comment=HOSTILE)

@@ -102,6 +102,7 @@ def test_edits_are_diffs(call: StepCall, lines: list[tuple[str, str]]) -> None:
     assert [line for edit in shown.calls[0].edits for line in edit.lines] == lines
 
 
+@pytest.mark.long
 def test_records_made_to_hurt_are_bounded() -> None:
     huge = "x\n" * 5_000_000
     edit = StepCall(name="edit", arguments={"path": "/a", "old_str": "a\n" * 40_000, "new_str": "b\n" * 40_000})

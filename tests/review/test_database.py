@@ -31,6 +31,7 @@ for number in range(2000):
 
 
 @pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)
+@pytest.mark.long
 def test_a_study_comes_back_after_reopening(database: Database, place: str) -> None:
     begun(database, "Ana")
     again = open_database(place)
@@ -105,6 +106,7 @@ def test_reading_cannot_write(tmp_path: Path) -> None:
 
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize("moment", [pytest.param(1, marks=pytest.mark.exhaustive), 40])
+@pytest.mark.long
 def test_a_killed_writer_loses_and_doubles_nothing(database: Database, place: str, moment: int) -> None:
     [ana] = begun(database, "Ana", count=2000)
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}

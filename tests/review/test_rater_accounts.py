@@ -57,6 +57,7 @@ def test_leads_are_given_nothing_to_rate(database: Database) -> None:
 
 
 @pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)
+@pytest.mark.long
 def test_many_join_at_once(database: Database) -> None:
     begun(database)
     with ThreadPoolExecutor(6) as pool:

@@ -133,6 +133,7 @@ CASES: list[tuple[int, int, str, RatingPhase, Grouping]] = [
 
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize(("tasks", "runs", "ending", "phase", "by"), CASES)
+@pytest.mark.long
 def test_python_prints_every_figure(
     tmp_path: Path, tasks: int, runs: int, ending: str, phase: RatingPhase, by: Grouping
 ) -> None:

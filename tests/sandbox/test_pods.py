@@ -41,6 +41,7 @@ def pods(fake: FakeCluster, cache: Cache) -> PodSandbox:
     return PodSandbox(PodCluster("test/work"), cache, "python:3.11")
 
 
+@pytest.mark.long
 def test_a_session_in_a_pod_keeps_the_contract(pods: PodSandbox, fake: FakeCluster, tree: Path, tmp_path: Path) -> None:
     into = tmp_path / "into"
     setup = SandboxSetup(
@@ -95,6 +96,7 @@ def test_a_pod_may_do_nothing_beside_its_work(pods: PodSandbox, fake: FakeCluste
     assert "token" not in json.dumps(fake.made).lower().replace("automountserviceaccounttoken", "")
 
 
+@pytest.mark.long
 def test_the_grade_is_unverified_and_nothing_is_attested(fake: FakeCluster, cache: Cache) -> None:
     sandbox = open_sandbox("kubernetes@test/work", cache)
     assert sandbox.name == "kubernetes@test/work"
@@ -103,6 +105,7 @@ def test_the_grade_is_unverified_and_nothing_is_attested(fake: FakeCluster, cach
     assert fake.pods == {}
 
 
+@pytest.mark.long
 def test_a_cluster_that_does_not_cut_the_network_is_refused(fake: FakeCluster, cache: Cache) -> None:
     fake.enforces = False
     with pytest.raises(NoIsolation, match=r"does not cut the network of a pod: reached 127\.0\.0\.1"):
@@ -129,6 +132,7 @@ def test_what_is_refused_is_a_fault_of_ours(pods: PodSandbox, fake: FakeCluster,
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
+@pytest.mark.long
 def test_a_busy_api_server_is_asked_again(pods: PodSandbox, fake: FakeCluster, status: int) -> None:
     left = {"POST": 2, "GET": 2, "DELETE": 2}
 
@@ -188,6 +192,7 @@ def test_a_stream_that_breaks_off_is_a_fault_of_ours(pods: PodSandbox, fake: Fak
 
 
 @pytest.mark.parametrize("action", ["read", "exec"])
+@pytest.mark.long
 def test_no_redirect_gets_the_token(pods: PodSandbox, fake: FakeCluster, tmp_path: Path, action: str) -> None:
     (tmp_path / "other").mkdir()
     with fake_cluster(tmp_path / "other") as other:

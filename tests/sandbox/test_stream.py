@@ -7,6 +7,7 @@ import re
 import threading
 from pathlib import Path
 
+import pytest
 from hypothesis import given, strategies as st
 
 from repoassay.sandbox.stream import Bounded, Log, pump
@@ -43,6 +44,7 @@ def test_how_it_came_in_makes_no_difference(limit: int, sizes: list[int]) -> Non
     assert at_once.value() == in_parts.value()
 
 
+@pytest.mark.long
 def test_many_small_pieces_take_no_more_memory_than_the_limit() -> None:
     import tracemalloc
 

@@ -66,6 +66,7 @@ def test_lost_nodes_cost_no_verdict(waiting: Queue, tasks: dict[str, TaskFolder]
     assert not any(each.faults for each in found)
 
 
+@pytest.mark.long
 def test_places_follow_the_nodes_and_the_express_place_stays(
     waiting: Queue, tasks: dict[str, TaskFolder], bench: GradingContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +91,7 @@ def test_when_the_cluster_is_lost_everything_waits_for_the_next_start(
     assert [(each.status, each.faults) for each in kept if each] == [("queued", 0)] * 3
 
 
+@pytest.mark.long
 def test_a_server_that_lost_its_cluster_ends_with_a_sentence(tmp_path: Path) -> None:
     plugin = tmp_path / "leaving.py"
     plugin.write_text(

@@ -192,6 +192,7 @@ def test_two_servers_on_one_database_judge_each_submission_once(postgres: str, t
     two.database.close()
 
 
+@pytest.mark.long
 def test_a_reader_of_results_misses_none_while_two_servers_write(postgres: str, tmp_path: Path) -> None:
     one, two, reader = (Queue(open_queue_database(postgres, tmp_path, "")) for _ in range(3))
     ulids = add(one, 120)

@@ -89,6 +89,7 @@ def test_servers_that_start_at_once_make_one_queue(postgres: str) -> None:
     assert [program.communicate(timeout=120)[0] for program in programs] == ["0\n"] * 3
 
 
+@pytest.mark.long
 def test_handing_in_offline_needs_no_sqlalchemy() -> None:
     program = """
 import sys

@@ -67,6 +67,7 @@ def test_a_killed_server_counts_until_its_lease_has_ended(shared: Queue) -> None
     shared.servers.join(other, 60)
 
 
+@pytest.mark.long
 def test_what_was_handed_in_for_another_version_of_a_task_stops_a_server(queue: Queue) -> None:
     queue.add("h", [New("a", b"", task_digest="1"), New("z", b"", task_digest="9"), New("b", b"")], 10)
     with pytest.raises(BadInput, match="handed in for another version of these tasks: a"):
@@ -158,6 +159,7 @@ def test_a_worker_with_another_data_set_is_refused_at_its_start(postgres: str, t
 
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize("role", ["front", "worker"])
+@pytest.mark.long
 def test_a_file_cannot_be_shared(role: str, tmp_path: Path) -> None:
     program = str(Path(sys.executable).with_name("repoassay"))
     line = [program, "serve", "--suite", "starter", "--queue", str(tmp_path / "q.sqlite"), "--role", role]

@@ -71,6 +71,7 @@ def test_a_file_gives_its_space_back(tmp_path: Path) -> None:
         assert connection.execute("SELECT count(*) FROM repoassay_submissions").fetchone() == (1,)
 
 
+@pytest.mark.long
 def test_a_request_with_a_key_is_accepted_once_for_each_holder(queue: Queue) -> None:
     given = [New("t", b"1"), New("t", b"2", key="own"), New("t", b"2", key="own")]
     first, count = queue.add("h", given, 10, request="K")

@@ -106,6 +106,7 @@ def test_of_one_holders_the_highest_priority_is_first_and_others_are_not_held_up
     assert order(queue) == ["high", "hers", "first", "second", "low"]
 
 
+@pytest.mark.long
 def test_turns_and_places_are_shared_by_weight(queue: Queue) -> None:
     queue.add("heavy", [New("heavy", b"")] * 60, MANY, Quota(weight=3))
     queue.add("light", [New("light", b"")] * 60, MANY)
@@ -117,6 +118,7 @@ def test_turns_and_places_are_shared_by_weight(queue: Queue) -> None:
     assert all("light" in turns[place : place + 5] for place in range(35))  # and nobody waits long
 
 
+@pytest.mark.long
 def test_whoever_comes_late_has_no_turns_left_over_from_before(queue: Queue) -> None:
     add(queue, "a", 50)
     for _ in range(30):

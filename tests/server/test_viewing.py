@@ -214,6 +214,7 @@ def browser() -> Iterator[Browser]:
     yield from chromium()
 
 
+@pytest.mark.long
 def test_runs_are_chosen_compared_and_read_in_a_browser(browser: Browser, server: ViewServer, folder: Path) -> None:
     port = server.socket.getsockname()[1]
     opened = Opened(browser, f"http://127.0.0.1:{port}/")

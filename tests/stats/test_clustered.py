@@ -32,6 +32,7 @@ def test_the_worked_fixture() -> None:
 
 
 @given(TASKS)
+@pytest.mark.long
 def test_it_is_the_cluster_covariance_of_statsmodels(tasks: list[list[float]]) -> None:
     from statsmodels.regression.linear_model import OLS
 

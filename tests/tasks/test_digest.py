@@ -48,6 +48,7 @@ def test_place_time_and_order_do_not_count(
 
 @given(TREES, TREES)
 @settings(max_examples=50, deadline=None)
+@pytest.mark.long
 def test_two_trees_share_a_digest_only_when_alike(
     tmp_path_factory: pytest.TempPathFactory, one: Tree, other: Tree
 ) -> None:

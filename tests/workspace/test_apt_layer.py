@@ -69,7 +69,13 @@ def test_packages_are_unpacked_and_found(
     assert found["PATH"] == "/env/bin:/env/apt/usr/bin:/usr/local/bin:/usr/bin:/bin"
     assert found["LD_LIBRARY_PATH"] == f"/env/apt/{libraries}:/env/apt/usr/lib"
     assert found["PKG_CONFIG_PATH"] == f"/env/apt/{libraries}/pkgconfig"
-    assert "CPATH" not in found
+    assert not {"CPATH", "RUBYLIB", "COB_CONFIG_DIR"} & set(found)
+    for folder in ("usr/lib/ruby/3.1.0", f"{libraries}/ruby/3.1.0", "etc/gnucobol", "usr/share/gnucobol/copy"):
+        (environment / "apt" / folder).mkdir(parents=True)
+    found = search_paths(environment)
+    assert found["RUBYLIB"] == f"/env/apt/usr/lib/ruby/3.1.0:/env/apt/{libraries}/ruby/3.1.0"
+    assert found["COB_CONFIG_DIR"] == "/env/apt/etc/gnucobol"
+    assert found["COB_COPY_DIR"] == "/env/apt/usr/share/gnucobol/copy"
 
 
 def test_a_machine_without_apt_says_so(

@@ -75,6 +75,7 @@ def test_pipes_and_sockets_are_refused(tree: Path, monkeypatch: pytest.MonkeyPat
             taken(tree)
 
 
+@pytest.mark.long
 def test_folders_too_deep_to_handle_are_refused_and_can_be_removed(tree: Path) -> None:
     deep = "import os\nfor _ in range(3000):\n    os.mkdir('d')\n    os.chdir('d')"
     subprocess.run([sys.executable, "-I", "-S", "-c", deep], cwd=tree, check=True)

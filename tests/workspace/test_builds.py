@@ -109,6 +109,7 @@ def test_what_fails_is_told_with_its_last_words_and_never_kept(tmp_path: Path, s
     assert list((own.path / "builds").iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_build_decides_neither_about_git_nor_about_what_others_see(
     tmp_path: Path, cache: Cache, sandbox: NamespaceSandbox
 ) -> None:

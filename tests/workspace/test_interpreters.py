@@ -33,6 +33,7 @@ def test_what_is_missing_is_told_with_the_command_that_gets_it() -> None:
     assert told.value.remedy == "Run: uv python install 3.99"
 
 
+@pytest.mark.long
 def test_a_look_at_the_machine_names_every_release_line() -> None:
     (finding,) = interpreter_findings()
     told = finding.detail + finding.remedy

@@ -124,7 +124,7 @@ def evaluate(
         released: Lay out the release a task names instead of the commit it pins.
         graded: Whether what agents leave is judged.
         look_first: Start each agent once, and knock at each model's server, before anything is laid out.
-        executor: Where attempts are made: `local`, `ray`, `ray://HOST:PORT`, or a plug-in's (docs/clusters.md).
+        executor: Who makes attempts: `local`, `ray[://HOST:PORT]`, `slurm://NODES` or a plug-in's (docs/clusters.md).
         plan_only: Lay out the run folder and make no attempt; `resume` does, or its shares.
         on_event: Called with each event (`repoassay.api.events`), never two at a time, from several threads. What it
             raises stops the run.

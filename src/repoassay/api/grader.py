@@ -41,8 +41,8 @@ class Grader:
         cache: Whether a known verdict is used again.
         run_always: Run tests even where a trace of their base shows that they never look at what a patch changes.
         isolation: `namespaces`, or `none`, which protects nothing.
-        executor: `local`, or `ray`, `ray://HOST:PORT` or a plug-in's: the nodes that judge. `workers` are then those of
-            each node.
+        executor: `local`, or `ray[://HOST:PORT]`, `slurm://NODES` or a plug-in's: the nodes that judge. `workers` are
+            then those of each node.
 
     Raises:
         BadInput: A setting is unknown or impossible, or a row cannot be used.

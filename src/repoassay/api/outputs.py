@@ -38,7 +38,7 @@ def grade(
         criteria: Which criteria decide: fair or published.
         workers: How many workspaces at a time, on each node of another executor than `local`; by default one a core.
         isolation: `namespaces`, or `none`, which protects nothing.
-        executor: Where outputs are graded: `local`, `ray`, `ray://HOST:PORT`, or a plug-in's (docs/clusters.md).
+        executor: Who grades outputs: `local`, `ray[://HOST:PORT]`, `slurm://NODES` or a plug-in's (docs/clusters.md).
 
     Raises:
         BadInput: A setting is unknown or impossible.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         work as work,
     )
     from repoassay.engine.attempt_cluster import check_executor as check_executor
+    from repoassay.engine.change import crossing as crossing
     from repoassay.engine.cost_bound import CostBound as CostBound, bound_of as bound_of
     from repoassay.engine.division import CollectedShares as CollectedShares, collect_shares as collect_shares
     from repoassay.engine.execution import (
@@ -91,6 +92,7 @@ else:
             "assess": ("TaskAssurance",),
             "attempt": ("AttemptContext", "AttemptResult", "OpenAttempt", "work"),
             "attempt_cluster": ("check_executor",),
+            "change": ("crossing",),
             "cost_bound": ("CostBound", "bound_of"),
             "item_branch": (
                 "ItemBranch",

@@ -114,4 +114,15 @@ def _cut(verdict: Verdict, level: Feedback) -> Verdict:
     if level == "counts":
         passed = sum(test.outcome == "passed" for test in verdict.tests)
         comments.insert(0, f"{passed} of {len(verdict.tests)} tests passed.")
-    return verdict.model_copy(update={"tests": (), "comments": tuple(comments)})
+    assurance = verdict.assurance and verdict.assurance.model_copy(
+        update={"open": tuple(dict.fromkeys(_without_test(why, verdict) for why in verdict.assurance.open))}
+    )
+    return verdict.model_copy(update={"tests": (), "comments": tuple(comments), "assurance": assurance})
+
+
+def _without_test(why: str, verdict: Verdict) -> str:
+    """Why something is not attested, without the test that it is said of: a forger would start with that one."""
+    for test in verdict.tests:
+        if why.startswith(f"{test.id}: "):
+            return f"a test: {why.removeprefix(test.id)[2:]}"
+    return why

@@ -1,4 +1,4 @@
-"""Executors by the name a user gives: `local`, `ray`, `ray://HOST:PORT`, or a plug-in's."""
+"""Executors by the name a user gives: `local`, `ray[://HOST:PORT]`, `slurm://NODES`, or a plug-in's."""
 
 from __future__ import annotations
 

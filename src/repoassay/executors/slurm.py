@@ -92,9 +92,9 @@ class SlurmCluster(NodeCluster):
         self._joined: list[NodeMember] = []
         self._strangers = threading.Semaphore(nodes + _MOST_STRANGERS)
         self._asked, self._job, self._key = time.monotonic(), "", secrets.token_bytes(32)
-        self._folder = _private_folder()
         self._listener = socket.create_server(("", 0), backlog=256)
         self._listener.settimeout(0.5)  # closing it would not wake who accepts
+        self._folder = _private_folder()
         try:
             self._write_place()
             command = ("repoassay.executors.slurm_node", str(self._folder / "caller.json"))

@@ -154,7 +154,7 @@ def _criteria(pairs: Sequence[_Pair], whole: float) -> Iterator[CriterionResult]
     if pairs:
         yield _criterion(".", whole, 1.0)
     for step, verdict in pairs:
-        yield _criterion(step.name, reward_in(verdict), step.min_reward)
+        yield _criterion(step.name, reward_in(verdict), 1.0 if step.min_reward is None else step.min_reward)
 
 
 def _outcome(judged: Sequence[Verdict], counted: Sequence[Verdict], whole: float, *, complete: bool) -> Outcome:
@@ -170,11 +170,14 @@ def _outcome(judged: Sequence[Verdict], counted: Sequence[Verdict], whole: float
     return bad[0] if bad else Outcome.FAILED
 
 
-def _criterion(of: str, reward: float, at_least: float | None) -> CriterionResult:
-    threshold = f">= {at_least:g}" if at_least is not None else "none"
-    passed = reward >= at_least if at_least is not None else None
+def _criterion(of: str, reward: float, at_least: float) -> CriterionResult:
     return CriterionResult(
-        stage="result", metric="reward", of=of, value=round(reward, 6), threshold=threshold, passed=passed
+        stage="result",
+        metric="reward",
+        of=of,
+        value=round(reward, 6),
+        threshold=f">= {at_least:g}",
+        passed=reward >= at_least,
     )
 
 

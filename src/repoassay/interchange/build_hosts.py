@@ -17,6 +17,8 @@ from repoassay.package_proxy import HostRule, Indexes
 __all__ = ["BuildHosts", "UnreachedHosts", "in_environment", "starters", "with_arguments"]
 
 _ADDRESS = re.compile(r"\bhttps?://[^\s\"'|;&<>()`\\]+")
+_BY_ADDRESS = re.compile(r"(?<![\w./-])(curl|wget|git (?:-\S+ )*(?:clone|ls-remote|remote add))(?=\s|$)")
+"""Commands that name an address to fetch from; the proxy of builds sees to what they reach."""
 _MODULES = {
     "go": ("proxy.golang.org", "sum.golang.org"),
     "cargo": ("index.crates.io", "static.crates.io"),
@@ -57,6 +59,12 @@ class BuildHosts:
         except ValueError:
             return False
         return True
+
+    def check_command(self, command: str) -> str:
+        """What else a command does than fetching by address, once its addresses are seen to be allowed ones."""
+        if told := _BY_ADDRESS.search(command):
+            self.check_addresses(command, told[1].partition(" ")[0])
+        return _BY_ADDRESS.sub("", command)
 
     def check_addresses(self, command: str, what: str) -> None:
         """See that every address a command fetches from is one that builds may reach.

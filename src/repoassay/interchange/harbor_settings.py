@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from repoassay.interchange.harbor_steps import HarborStep, positive_seconds, steps_of_task
 from repoassay.interchange.harbor_tests import task_text
 from repoassay.interchange.harbor_variables import TaskVariables, read_variables
 from repoassay.interchange.image_file import ImportRefusal
 from repoassay.tasks import parse_toml
 from repoassay.text import printable
 
-__all__ = ["HarborSettings", "positive_seconds", "read_settings"]
+__all__ = ["HarborSettings", "read_settings"]
 
 _MEBIBYTES = {"G": 1024.0, "M": 1.0, "K": 1 / 1024}
 
@@ -27,6 +28,8 @@ class HarborSettings:
 
     Attributes:
         step: The folder of instruction and tests.
+        steps: Its steps, where it has several; settings of a step alone are then said there.
+        reward: What their rewards make together, `mean` or `final`.
         image: A published image that is named beside the Dockerfile, or instead of it.
         work: The folder in which commands start; empty for the image's own.
         artifacts: Paths that its author collects.
@@ -39,6 +42,8 @@ class HarborSettings:
     """
 
     step: Path
+    steps: tuple[HarborStep, ...]
+    reward: str
     image: str
     work: str
     artifacts: list[str]
@@ -61,12 +66,15 @@ def read_settings(folder: Path) -> HarborSettings:
     if not isinstance(about, dict):
         raise ImportRefusal("Its task.toml cannot be read.", "task.toml", 0, about.what)
     _check(about)
-    step = _only_step(about, folder)
+    steps = _several(about, folder)
+    step = folder if steps else _only_step(about, folder)
     verifier, agent, environment = (_table(about, name) for name in ("verifier", "agent", "environment"))
     metadata = _table(about, "metadata")
     artifacts = [each.get("source") if isinstance(each, dict) else each for each in _list(about.get("artifacts"))]
     return HarborSettings(
         step=step,
+        steps=tuple(steps),
+        reward="final" if str(about.get("multi_step_reward_strategy")) == "final" else "mean",
         image=str(environment.get("docker_image") or ""),
         work=str(environment.get("workdir") or ""),
         artifacts=[each for each in artifacts if isinstance(each, str)],
@@ -99,31 +107,24 @@ def _check(about: dict[str, Any]) -> None:
                             "verifier.collect")  # fmt: skip
 
 
-def _only_step(about: dict[str, Any], folder: Path) -> Path:
-    """The folder of instruction and tests: the task's, or that of its one step, whose settings go before the task's.
+def _several(about: dict[str, Any], folder: Path) -> list[HarborStep]:
+    """The steps of a task that has several, or one that begins with files; none where it is like a task without."""
+    if not about.get("steps"):
+        return []
+    steps = steps_of_task(about, folder)
+    if len(steps) > 1 or (steps[0].place / "workdir").is_dir() or (folder / "tests").is_dir():
+        return steps
+    return []
 
-    Several steps share a workspace, and the agent meets the next instruction when the last one was judged: what it was
-    told and what it had seen by then are part of the task, and no attempt here stops in its middle.
-    """
-    steps = about.get("steps") or []
-    if not steps and not (folder / "steps").is_dir():
+
+def _only_step(about: dict[str, Any], folder: Path) -> Path:
+    """The folder of instruction and tests: the task's, or that of its one step, whose settings go before the task's."""
+    if not about.get("steps"):
         return folder
-    step = steps[0] if isinstance(steps, list) and len(steps) == 1 and isinstance(steps[0], dict) else {}
-    name = str(step.get("name") or "")
-    if not re.fullmatch(r"[\w-][\w.-]*", name):
-        found = [match.start() for match in re.finditer(r"(?m)^\s*\[\[steps\]\]", task_text(folder, "task.toml"))]
-        line = task_text(folder, "task.toml").count("\n", 0, found[1]) + 1 if len(found) > 1 else 0
-        raise ImportRefusal("It has several steps, each with a verdict of its own.", "task.toml", line, "steps")
-    place = folder / "steps" / name
-    for key in ("healthcheck", "network", "environment"):
-        if step.get(key):
-            raise ImportRefusal("Its step has settings that are not read.", "task.toml", 0, f"steps.{key}")
-    if (place / "workdir").exists() or (folder / "tests").exists():
-        where = f"steps/{name}/workdir" if (place / "workdir").exists() else "tests"
-        raise ImportRefusal("Its step begins with files or tests beside its own.", where)
+    step = about["steps"][0]
     for key in ("agent", "verifier"):
         about[key] = {**_table(about, key), **_table(step, key)}
-    return place
+    return folder / "steps" / str(step["name"])
 
 
 def _memory(environment: dict[str, Any]) -> int:
@@ -147,9 +148,3 @@ def _list(value: object) -> list[Any]:
 def _table(about: dict[str, Any], name: str) -> dict[str, Any]:
     found = about.get(name)
     return found if isinstance(found, dict) else {}
-
-
-def positive_seconds(value: object, otherwise: float) -> float:
-    """A time limit of at most a week, or the one that holds where none is given that can be one."""
-    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 7 * 86400
-    return float(value) if good else otherwise  # type: ignore[arg-type]

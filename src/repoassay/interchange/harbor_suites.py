@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from repoassay.errors import BadInput
 from repoassay.interchange.compose_file import mount_files
+from repoassay.interchange.git_history import check_without_history, without_history
 from repoassay.interchange.harbor_refusals import refusal_of_harbor
 from repoassay.interchange.harbor_registry import dataset_names
-from repoassay.interchange.harbor_settings import positive_seconds, read_settings
+from repoassay.interchange.harbor_settings import HarborSettings, read_settings
+from repoassay.interchange.harbor_steps import join_tests, positive_seconds, read_step
 from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
 from repoassay.interchange.harbor_variables import TaskVariables, check_asked_models
 from repoassay.interchange.hidden_test_text import absolute_paths
@@ -42,8 +45,8 @@ class HarborTasks:
     lost = (
         "Images: packages by apt and pip, files, folders and commands of a Dockerfile become the task's environment;"
         " what is not understood refuses the task.",
-        "Root, and accounts beside it; services, compose files with more than one service, GPUs, MCP servers and"
-        " several steps.",
+        "Root, and accounts beside it; services, compose files with more than one service, GPUs and MCP servers.",
+        "What the tests of a step leave, and what still runs when it ends: the next step begins without.",
         "Links, modes, owners and times of files: tests that look at them refuse the task.",
         "The internet beyond package indexes.",
     )  # fmt: skip
@@ -122,17 +125,18 @@ def _harbor(folder: Path) -> StateTask:
     told = read_settings(folder)
     if not (folder / "environment/Dockerfile").is_file():
         raise ImportRefusal("It has an image without a Dockerfile.", "task.toml", 0, told.image)
-    step = told.step
-    instruction = task_text(step, "instruction.md")
     image = read_image(folder / "environment/Dockerfile", folder / "environment", "environment/Dockerfile",
                        wider=folder if told.image else None)  # fmt: skip
     _compose(folder / "environment", image)
     if told.work:
         image.work = absolute_place(image.work, told.work)
         image.folders.append(image.work)
-    own: dict[str, Path] = {}
-    if told.separate and (folder / "tests/Dockerfile").is_file():
-        own = _add_image_of_tests(image, folder)
+    brings_image = told.separate and (folder / "tests/Dockerfile").is_file()
+    own = _add_image_of_tests(image, folder) if brings_image else {}
+    if told.steps:
+        return _with_steps(folder, told, image)
+    step = told.step
+    instruction = task_text(step, "instruction.md")
     if not (step / "tests/test.sh").is_file():
         raise ImportRefusal("It has no tests/test.sh that can be read.", "tests/test.sh")
     if image.work == "/":
@@ -154,6 +158,30 @@ def _harbor(folder: Path) -> StateTask:
         category=told.category,
         variables=told.variables,
     )  # fmt: skip
+
+
+def _with_steps(folder: Path, told: HarborSettings, image: ImageRecipe) -> StateTask:
+    if told.separate:
+        raise ImportRefusal("Its steps have tests in an image of their own.", "task.toml")
+    instruction = "\n\n".join(task_text(step.place, "instruction.md") for step in told.steps)
+    if image.work == "/":
+        image.work = _named_folder(instruction, "")
+    found = [read_step(step, folder, image, told.variables) for step in told.steps]
+    steps = [parts for parts, _ in found]
+    solved = [task_text(parts.solution, "solve.sh") for parts in steps if parts.solution]
+    task = _task(
+        folder, "\n".join((instruction, *solved)), image, join_tests([tests for _, tests in found], steps),
+        [*told.artifacts, *(path for step in told.steps for path in step.artifacts)],
+        tests_folder=folder / "tests",
+        solution=None,
+        seconds=told.seconds,
+        test_seconds=told.test_seconds,
+        memory=told.memory,
+        internet=told.internet,
+        category=told.category,
+        variables=told.variables,
+    )  # fmt: skip
+    return replace(task, steps=tuple(steps), reward=told.reward)
 
 
 def _add_image_of_tests(image: ImageRecipe, folder: Path) -> dict[str, Path]:
@@ -275,9 +303,13 @@ def _task(
     image.apt += tests.apt
     asked = solution if solution is None or solution.is_file() else solution / "solve.sh"
     solved = task_text(asked.parent, asked.name) if asked else ""
+    if image.git:
+        check_without_history(instruction, tests.text, solved)
     folders = [image.work, *image.folders, *(str(PurePosixPath(file).parent) for file in image.files)]
     texts = absolute_paths("\n".join((instruction, tests.text, solved, *artifacts, *image.build)))
     places = state_places(folders, texts, tests.looked_at)
+    if image.git:
+        image.build.append(without_history(places))
     for user in image.users:
         if re.search(rf"(?<![\w/.-]){re.escape(user)}(?![\w/-])", "\n".join((instruction, tests.text, solved))):
             raise ImportRefusal("Its Dockerfile makes users, and a sandbox has one.", "environment/Dockerfile", 0, user)

@@ -52,6 +52,7 @@ class ImageRecipe:
         venvs: Absolute paths of Python environments, which the task's own environment stands for.
         users: Accounts beside root.
         paths: Folders of its search path that other images have not.
+        git: Whether its build works on git repositories, whose histories are then taken away.
     """
 
     python: str | None = None
@@ -65,6 +66,7 @@ class ImageRecipe:
     venvs: list[str] = field(default_factory=list)
     users: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
+    git: bool = False
 
 
 def read_instructions(text: str) -> Iterator[ImageInstruction]:

@@ -166,6 +166,7 @@ class _Reader:
             if not re.match(r"/(usr|lib|bin|sbin|env|run)(/|$)", place):  # the machine's, where no stand-in can be
                 self.recipe.folders.append(f"{place}/bin")
                 self.recipe.build.append(stand_in(place))
+        self.recipe.git |= steps.git
         for command in steps.build:
             check_programs(command, self.recipe.files, self._place, hosts)
             known = {name: value for name, value in self._known.items() if self._is_argument(name)}

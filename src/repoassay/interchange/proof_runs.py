@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from repoassay.engine import GradingContext
 from repoassay.errors import InfraFault
-from repoassay.grading import run_hidden
+from repoassay.grading import HiddenTestRun, run_hidden
 from repoassay.tasks import TaskFolder
 from repoassay.text import printable
 from repoassay.types import FileEdit, TestResult
 from repoassay.workspace import PreparedTask
 
-__all__ = ["failure_of", "test_results"]
+__all__ = ["failure_of", "honest_tests", "test_results"]
 
 
 def test_results(
@@ -23,10 +23,18 @@ def test_results(
     Raises:
         InfraFault: They would call it tampering, and so would accuse everybody.
     """
-    told = run_hidden(folder, layout.base, edits, bench.sandbox, layout.environment).told
-    if told.signs:
-        raise InfraFault(f"The task's own tests look like tampering: {told.signs[0]}.")
-    return told.tests
+    return honest_tests(run_hidden(folder, layout.base, edits, bench.sandbox, layout.environment))
+
+
+def honest_tests(ran: HiddenTestRun) -> list[TestResult]:
+    """What a run of tests told of honest work.
+
+    Raises:
+        InfraFault: See `test_results`.
+    """
+    if ran.told.signs:
+        raise InfraFault(f"The task's own tests look like tampering: {ran.told.signs[0]}.")
+    return ran.told.tests
 
 
 def failure_of(bad: Sequence[TestResult], code: int | None, printed: str) -> str:

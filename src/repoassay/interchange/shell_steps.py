@@ -51,7 +51,6 @@ _BUILDS = frozenset({"python", "python3", "touch", "echo", "printf", "cp", "mv",
                      "meson", "protoc", "kotlinc", "scalac",
                      "readelf"})  # fmt: skip
 
-
 _FETCHED = re.compile(
     r"(?<![\w./-])(curl|wget|git clone|pip3? install|apt-get|go get|cargo (add|install)|npx playwright)(?=\s|$)"
 )
@@ -72,6 +71,7 @@ class ShellSteps:
         build: Commands as they stand, joined where they belong together.
         venvs: Paths of Python environments that are made, which the task's own environment stands for.
         users: Accounts that are made.
+        git: Whether a git repository is worked on.
     """
 
     apt: list[str] = field(default_factory=list)
@@ -80,6 +80,7 @@ class ShellSteps:
     build: list[str] = field(default_factory=list)
     venvs: list[str] = field(default_factory=list)
     users: list[str] = field(default_factory=list)
+    git: bool = False
 
 
 def read_shell(text: str, hosts: BuildHosts | None = None) -> ShellSteps:
@@ -158,6 +159,7 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
     if program in ("bash", "sh") and len(words) == 3 and re.fullmatch(r"-[elux]*c", words[1]):
         inner = read_shell(words[2], hosts)
         if inner.build:  # what is to stay stays with the shell it was written for
+            steps.git |= inner.git
             return _stays(command, hosts)
         for name in ("apt", "pip", "folders", "venvs", "users"):
             getattr(steps, name).extend(getattr(inner, name))
@@ -181,6 +183,9 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
         return True
     if hosts is not None and program in ("curl", "wget"):
         return _stays(command, hosts)
+    if hosts is not None and program == "git" and len(words) > 1 and "config" not in words[1:3]:
+        steps.git = True
+        return _stays(command, hosts)
     for names, why in ((_FETCHING, f"Its Dockerfile fetches something with {program}, which builds cannot reach."),
                        (_USERS, "Its Dockerfile makes users, and a sandbox has one."),
                        (_SYSTEM, f"Its Dockerfile changes the system with {program}.")):  # fmt: skip
@@ -201,9 +206,7 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
 
 
 def _stays(command: str, hosts: BuildHosts | None) -> bool:
-    if hosts is not None and (told := re.search(r"(?<![\w./-])(curl|wget)(?=\s|$)", command)):
-        hosts.check_addresses(command, told[1])
-        command = re.sub(r"(?<![\w./-])(curl|wget)(?=\s|$)", "", command)
+    command = hosts.check_command(command) if hosts is not None else command
     if _FETCHED.search(command):
         raise ValueError("Its Dockerfile fetches something in a compound command, which builds cannot reach.")
     return False
@@ -296,6 +299,12 @@ _WITH_VALUE = frozenset({"--python", "-p", "--timeout", "--retries", "--default-
                          "--prefix"})  # fmt: skip
 
 
+def _is_folder(option: list[str]) -> bool:
+    """Whether an option, or what follows it, names a folder of the image and no address."""
+    place = option[0].partition("=")[2] or option[-1]
+    return "://" not in place and place.startswith(("/", "./"))
+
+
 def _requirements(words: list[str]) -> list[str]:
     found: list[str] = []
     rest = list(words)
@@ -307,6 +316,8 @@ def _requirements(words: list[str]) -> list[str]:
             [word, *rest[:1]]
         ):
             rest = rest if "=" in word else rest[1:]  # builds for one machine; the index in force has them for any
+        elif word.startswith(("--find-links", "-f")) and "--no-index" in words and _is_folder([word, *rest[:1]]):
+            rest = rest if "=" in word else rest[1:]  # of wheels that were fetched before; the index in force has them
         elif word.startswith(("--index-url", "--extra-index-url", "--find-links", "-i", "-f", "-c", "--constraint")):
             raise ValueError("Its Dockerfile installs packages from an index or file of its own.")
         elif word in ("-e", "--editable") or re.match(r"[./~]|[a-z+]+://|git\+", word):

@@ -14,6 +14,7 @@ from repoassay.engine import GradingContext
 from repoassay.errors import BadTask
 from repoassay.formats import edit_task_toml
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
+from repoassay.interchange.step_parts import StepParts, copy_plain, write_step
 from repoassay.tasks import read_task
 from repoassay.text import printable
 from repoassay.types import (
@@ -65,6 +66,8 @@ class StateTask:
         runner: Of the tests, `pytest` or `script`.
         keys, optional_keys: See `HiddenTests`.
         test_files: Tests by path that are written beside, or in place of, those of the folder.
+        steps: Its steps, where it has several; what is of a step alone is then said there.
+        reward: How their rewards make that of the whole; see `Grading`.
     """
 
     name: str
@@ -88,6 +91,8 @@ class StateTask:
     optional_keys: tuple[str, ...] = ()
     runner: str = "pytest"
     test_files: Mapping[str, str] = field(default_factory=dict)
+    steps: tuple[StepParts, ...] = ()
+    reward: str = "mean"
 
     def write(self, place: Path, open_bench: Callable[[], GradingContext]) -> None:
         """See `ConvertedTask`; nothing is run."""
@@ -154,15 +159,12 @@ def write_state_task(task: StateTask, into: Path) -> None:
             raise ImportRefusal("Its image has a file where it has a folder.", "environment/Dockerfile", 0, place)
         shutil.copyfile(file, target)
         target.chmod(0o755 if file.stat().st_mode & 0o100 else 0o644)
-    _copy_plain(task.tests, into / "tests")
-    (into / "tests").mkdir(exist_ok=True)
-    for name, text in task.test_files.items():
-        (into / "tests" / name).write_text(text, encoding="utf-8")
-    if task.solution is not None:
-        _copy_plain(task.solution, into / "solution")
+    for step in task.steps:
+        write_step(step, into, task.work)
+    if not task.steps:
+        _write_only_step(task, into)
     (into / "environment").mkdir()
     (into / "environment/requirements.txt").write_text("".join(f"{line}\n" for line in recipe.pip), encoding="utf-8")
-    (into / "instruction.md").write_text(task.instruction, encoding="utf-8")
     try:
         (into / "task.toml").write_text(edit_task_toml(_record(task)), encoding="utf-8")
         read_task(into)
@@ -172,6 +174,17 @@ def write_state_task(task: StateTask, into: Path) -> None:
         raise ImportRefusal("It makes no sound task.", "task.toml", 0, what) from error
     except BadTask as error:
         raise ImportRefusal("It makes no sound task.", "task.toml", 0, str(error.problems[0])) from error
+
+
+def _write_only_step(task: StateTask, into: Path) -> None:
+    """Write instruction, tests and solution of a task without steps."""
+    (into / "instruction.md").write_text(task.instruction, encoding="utf-8")
+    copy_plain(task.tests, into / "tests")
+    (into / "tests").mkdir(exist_ok=True)
+    for name, text in task.test_files.items():
+        (into / "tests" / name).write_text(text, encoding="utf-8")
+    if task.solution is not None:
+        copy_plain(task.solution, into / "solution")
 
 
 def _record(task: StateTask) -> Task:
@@ -194,20 +207,27 @@ def _record(task: StateTask) -> Task:
             build=tuple(recipe.build),
             variables={**recipe.variables, **task.variables},
         ),
-        grading=Grading(
-            tests=HiddenTests.model_validate(
-                {
-                    "fail_to_pass": task.fail_to_pass,
-                    "pass_to_pass": task.pass_to_pass,
-                    "seconds": task.test_seconds,
-                    "runner": task.runner,
-                    "keys": dict(task.keys),
-                    "optional_keys": task.optional_keys,
-                }
-            )
-        ),
+        steps=tuple(step.record() for step in task.steps),
+        grading=_grading(task),
         limits=Limits(seconds=task.seconds, memory=max(task.memory, 2**29), disk=_DISK),
         network=NetworkRule(policy=None if task.internet else NetworkPolicy.MODEL),
+    )
+
+
+def _grading(task: StateTask) -> Grading:
+    if task.steps:
+        return Grading.model_validate({"reward": task.reward})
+    return Grading(
+        tests=HiddenTests.model_validate(
+            {
+                "fail_to_pass": task.fail_to_pass,
+                "pass_to_pass": task.pass_to_pass,
+                "seconds": task.test_seconds,
+                "runner": task.runner,
+                "keys": dict(task.keys),
+                "optional_keys": task.optional_keys,
+            }
+        )
     )
 
 
@@ -218,18 +238,3 @@ def _may_cover(places: Iterable[str]) -> bool:
 
 def _is_below(name: str, places: Iterable[str]) -> bool:
     return any(name == place or name.startswith(f"{place}/") for place in places)
-
-
-def _copy_plain(source: Path, target: Path) -> None:
-    """Copy a folder of plain files, or one file as solve.sh; links are refused."""
-    if source.is_file() and not source.is_symlink():
-        target.mkdir(parents=True)
-        shutil.copyfile(source, target / "solve.sh")
-        return
-    for path in sorted(source.rglob("*")):
-        place = target / path.relative_to(source)
-        if path.is_symlink() or not (path.is_file() or path.is_dir()):
-            raise ImportRefusal("Its files hold a link or something else that is no plain file.", source.name)
-        if path.is_file():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, place)

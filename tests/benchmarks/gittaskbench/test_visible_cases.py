@@ -59,6 +59,7 @@ def _answer(facts: dict[str, bool | None]) -> tuple[bool | None, bool | None]:
 
 @pytest.mark.by_day(3)
 @pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.long
 def test_both_readings_agree(family: str, expected: dict[str, dict[str, Any]], tmp_path: Path) -> None:
     suite = find_suite("gittaskbench", only=[f"{family}_*"])
     _make([folder.task.id for folder in suite.tasks if folder.task.id in expected], tmp_path)

@@ -275,6 +275,7 @@ SCRIPTS = st.sampled_from(
     ),
 )  # fmt: skip
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@pytest.mark.long
 def test_a_row_survives_the_way_there_and_back(given_: ResqRow, tmp_path: Path) -> None:
     place = tmp_path / "tasks"
     shutil.rmtree(place, ignore_errors=True)
@@ -378,6 +379,7 @@ def collected(folder: Path) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.long
 def test_scripts_have_the_tests_pytest_finds(tmp_path: Path) -> None:
     for number, source in enumerate(CORPUS.values()):
         (tmp_path / f"test_{number}.py").write_text(source)
@@ -396,6 +398,7 @@ VALUES = st.recursive(
 
 @given(cases=st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=60))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=2)
+@pytest.mark.long
 def test_cases_have_the_ids_pytest_gives_them(cases: list[tuple[object, object]], tmp_path: Path) -> None:
     source = f"import pytest\n@pytest.mark.parametrize('a, b', {cases!r})\ndef test_it(a, b): pass\n"
     (tmp_path / "test_it.py").write_bytes(source.encode())

@@ -160,6 +160,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("name", ODD)
+@pytest.mark.long
 def test_a_base_that_proves_nothing_decides_nothing(
     tmp_path: Path, sandbox: Sandbox, grade: Grade, traces: BaseTraces, name: str
 ) -> None:

@@ -220,6 +220,7 @@ def test_no_cheat_on_the_set_up_passes(judge: Judge, shop: TaskFolder, cheat: st
 
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize("cheat", ["conftest at the root", "a plug-in by entry point", "tests that pass"])
+@pytest.mark.long
 def test_what_is_left_out_is_told_and_does_not_keep_a_solution_from_passing(
     judge: Judge, shop: TaskFolder, cheat: str
 ) -> None:
@@ -237,6 +238,7 @@ def test_what_is_left_out_is_told_and_does_not_keep_a_solution_from_passing(
     ({"more": 'seconds = 0.02'}, "unproven"),
     ({"checks": CHECKS + "\nimport no_such_module\n"}, "no_such_module"),
 ])  # fmt: skip
+@pytest.mark.long
 def test_nobody_is_judged_by_a_task_that_is_not_proven(
     judge: Judge, tmp_path: Path, options: dict[str, str], why: str
 ) -> None:

@@ -135,6 +135,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> TaskFolder:
     return make_task(tmp_path_factory.mktemp("tasks") / "shop")
 
 
+@pytest.mark.long
 def test_the_solution_passes_and_is_doubted(judge: Judge, shop: TaskFolder) -> None:
     verdict = judge(shop, SOLUTION)
     assert verdict.outcome is Outcome.PASSED, verdict.comments

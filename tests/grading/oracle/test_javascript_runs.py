@@ -75,6 +75,7 @@ def _folders(place: Path) -> list[tuple[TaskFolder, Path | None]]:
     return [(folder, suite.repositories) for folder in (suite.tasks[0], *made.values())]
 
 
+@pytest.mark.long
 def test_solutions_hold_outside_and_bases_come_to_what_they_came_to(tmp_path: Path) -> None:
     cache = Cache()
     sandbox = open_sandbox("namespaces", cache)

@@ -91,6 +91,7 @@ def test_no_forged_node_equals_a_text(judge: OracleJudge) -> None:
     assert all(answer == "fails" or answer.startswith("error: ValueError") for answer in answers)
 
 
+@pytest.mark.long
 def test_what_does_not_end_costs_one_answer(hasty: OracleJudge) -> None:
     checks = [
         WithheldCheck("_0 == 1", [1]),
@@ -111,6 +112,7 @@ def test_after_three_the_rest_is_not_tried(judge: OracleJudge) -> None:
     assert answers[3:] == ["error: time"] * 3
 
 
+@pytest.mark.long
 def test_equal_hashes_cost_no_more_than_the_limit(hasty: OracleJudge) -> None:
     keys = ["dict", *(part for number in range(1, 100_000) for part in (number * (2**61 - 1), None))]
     assert hasty.decide("", [WithheldCheck("_0 == {}", [keys]), WithheldCheck("True", [])])[1] == "holds"

@@ -189,6 +189,7 @@ def test_every_value_has_a_node_that_the_other_side_takes(value: Any) -> None:
     assert nested_text[0] in ("digest", "?") or nested_text[2] == "beside"
 
 
+@pytest.mark.long
 def test_digests_tell_values_apart() -> None:
     many = list(range(60_000))
     assert encode(many)[0] == "digest"
@@ -208,6 +209,7 @@ def test_at_the_end_of_the_stack() -> None:
     check(fall())
 
 
+@pytest.mark.long
 def test_nothing_is_kept_alive() -> None:
     class Kept:
         pass

@@ -88,6 +88,7 @@ TREES = st.recursive(
 
 
 @given(TREES)
+@pytest.mark.long
 def test_any_tree_of_them_returns(value: Any) -> None:
     found = through(value)
     assert found == value
@@ -96,6 +97,7 @@ def test_any_tree_of_them_returns(value: Any) -> None:
 
 @settings(max_examples=15)
 @given(st.dictionaries(KEYS, TREES, min_size=2), st.randoms())
+@pytest.mark.long
 def test_the_order_of_a_mapping_is_kept_and_does_not_count(value: dict[Any, Any], chance: random.Random) -> None:
     items = list(value.items())
     chance.shuffle(items)

@@ -58,6 +58,7 @@ def row(base: str) -> dict[str, Any]:
 
 
 @pytest.mark.skipif("'3.11' not in release_lines()", reason="this machine has no Python 3.11 to make an environment of")
+@pytest.mark.long
 def test_the_repository_lies_where_the_image_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = commit(tmp_path / "mirrors" / "pallets" / "flask")
     (tmp_path / "frozen").mkdir()

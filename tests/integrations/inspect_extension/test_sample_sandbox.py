@@ -37,6 +37,7 @@ def within(work: Callable[[RepoAssaySandbox], Awaitable[T]], config: SampleConfi
     return anyio.run(whole)
 
 
+@pytest.mark.long
 def test_inspects_own_checks_hold() -> None:
     async def all_checks(sandbox: RepoAssaySandbox) -> dict[str, str]:
         failures = {}

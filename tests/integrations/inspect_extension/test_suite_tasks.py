@@ -41,6 +41,7 @@ def accuracy(log: EvalLog) -> float:
     return float(log.results.scores[0].metrics["accuracy"].value)
 
 
+@pytest.mark.long
 def test_the_solutions_pass_and_come_back_as_a_run(tmp_path: Path) -> None:
     log = evaluate("repoassay/starter", "repoassay/reference", tmp_path / "logs", "-T", f"tasks={EDIT},{FILES}")
     assert accuracy(log) == 1.0

@@ -91,6 +91,7 @@ def test_a_mean_over_the_picture_lets_half_done_work_survive(small: Small) -> No
     assert "out.png:half-undone-left" in str(found)
 
 
+@pytest.mark.long
 def test_a_sound_criterion_kills_every_wrong_picture_and_takes_other_formats(small: Small) -> None:
     draw(small)
     sound = criterion("image_mean_difference", "out.{png,jpg}", "at_most = 3", "truth:truth.png")
@@ -162,6 +163,7 @@ def test_a_task_states_exceptions_with_reasons(small: Small) -> None:
     assert "values are made up" in {each.why for each in found.of(Expected.OPEN)}
 
 
+@pytest.mark.long
 def test_a_task_is_weak_where_more_survives_than_it_tolerates(small: Small) -> None:
     (small.right / "out.csv").write_text(ROWS)
     rows = criterion("table_rows", "out.csv", "equals = 20")
@@ -179,6 +181,7 @@ def test_a_task_is_weak_where_more_survives_than_it_tolerates(small: Small) -> N
 TEXT = "".join(f"The boat number {number} left the quay at dawn. It came back with fish.\n" for number in range(12))
 
 
+@pytest.mark.long
 def test_words_alone_let_shuffled_and_marked_up_text_survive(small: Small) -> None:
     for place in (small.right / "out.txt", small.folder / "tests/truth.txt"):
         place.write_text(TEXT)

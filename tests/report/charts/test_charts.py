@@ -127,6 +127,7 @@ def test_wall_times_are_sorted_by_their_median_and_bounded() -> None:
     assert words == list(chart.figures)
 
 
+@pytest.mark.long
 def test_pictures_are_the_same_each_time_and_their_names_inert() -> None:
     pytest.importorskip("matplotlib")
     for chart in [one for one in some(HOSTILE) if one.name in ("rates", "outcomes", "tokens_by_lines")]:

@@ -57,6 +57,7 @@ def kept(path: Path) -> Iterator[bytes]:
             whole = b""
 
 
+@pytest.mark.long
 def test_weights_and_biases_offline_keeps_one_run_an_agent(own_run: Path, tmp_path: Path) -> None:
     from wandb.proto.wandb_internal_pb2 import Record  # type: ignore[attr-defined]
 
@@ -82,6 +83,7 @@ def test_weights_and_biases_offline_keeps_one_run_an_agent(own_run: Path, tmp_pa
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.long
 def test_what_a_tracker_cannot_take_is_a_sentence(own_run: Path, tmp_path: Path) -> None:
     bad = CliRunner().invoke(cli, ["export", str(own_run), "--as", "mlflow", "--to", "nonsense://x"])
     assert isinstance(bad.exception, Unavailable) and "MLflow at 'nonsense://x' did not take it" in str(bad.exception)

@@ -106,6 +106,7 @@ def test_nothing_is_loaded_from_anywhere(site: Path) -> None:
     assert "<script>alert" not in text and "\x1b" not in text and "\u202e" not in text
 
 
+@pytest.mark.long
 def test_another_folder_is_not_touched_and_an_earlier_site_is(site: Path, make_run: MakeRun, tmp_path: Path) -> None:
     rows = rows_of([make_run("fourth", "new", "4").path])
     assert "halved" not in build_site(rows, site.parent, NOW).read_text()
@@ -136,6 +137,7 @@ def test_a_run_is_shown_once(make_run: MakeRun, handed_in: Path, tmp_path: Path)
         pytest.param("light", 390, marks=pytest.mark.exhaustive),
     ],
 )
+@pytest.mark.long
 def test_in_a_browser(site: Path, browser: Browser, scheme: str, width: int) -> None:
     """No complaint, no request, no serious fault of accessibility; the page itself never scrolls sideways."""
     opened = Opened(browser, site, (width, 844), scheme)

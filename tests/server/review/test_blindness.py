@@ -48,6 +48,7 @@ def crawl(person: Person, start: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     "reference", ["blind", *(pytest.param(when, marks=pytest.mark.exhaustive) for when in ("revealed", "never"))]
 )
+@pytest.mark.long
 def test_nothing_reachable_tells_before_submission(owner: Person, url: str, reference: str) -> None:
     controls = "0" if reference == "blind" else "2"
     made = owner.study(reference=reference, controls=controls, reveal="after_submission", two="on")

@@ -119,6 +119,7 @@ def serious(page: Page) -> list[str]:
     ]
 
 
+@pytest.mark.long
 def test_one_rater_by_keyboard(owner: Person, url: str, contexts: Open) -> None:
     owner.study(reveal="after_submission", two="on")
     link = url + owner.invite("Ann")

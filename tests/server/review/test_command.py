@@ -56,6 +56,7 @@ def test_a_lead_comes_in_by_the_link_and_it_ends_with_the_server(tmp_path: Path)
         server.kill()
 
 
+@pytest.mark.long
 def test_serve_has_the_review_beside_it(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", tasks=("pr-sqlparse-check",))
     line = [PROGRAM, "serve", "--suite", "starter", "--port", "0", "--review", "--review-run", str(run),

@@ -105,6 +105,7 @@ def test_a_lead_who_makes_a_study_leads_it(owner: Person, url: str) -> None:
     assert lead.get("/studies/mine").status_code == 404
 
 
+@pytest.mark.long
 def test_disputes_are_settled_axis_by_axis(owner: Person, url: str) -> None:
     owner.study()
     for name, states in (("Ann", "ccccc"), ("Bob", "pcccc"), ("Cara", "ppccc")):
@@ -169,6 +170,7 @@ def test_export_and_import_change_nothing(owner: Person, url: str) -> None:
     assert owner.get("/studies/st/export.jsonl").text == lines
 
 
+@pytest.mark.long
 def test_the_whole_study_is_downloaded_as_a_table(owner: Person, url: str) -> None:
     owner.study()
     rater = Person(url, owner.invite("Ann"))
@@ -181,6 +183,7 @@ def test_the_whole_study_is_downloaded_as_a_table(owner: Person, url: str) -> No
     assert rater.get("/studies/st/table.zip").status_code in {403, 404}
 
 
+@pytest.mark.long
 def test_a_balanced_study_is_given_out(owner: Person, url: str) -> None:
     owner.study(mode="balanced", overlap="2")
     people = [Person(url, owner.invite(name)) for name in ("Ann", "Bob", "Cara")]

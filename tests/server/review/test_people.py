@@ -30,6 +30,7 @@ def by_key(desk: ReviewState, item: str) -> str:
                    for axis in ("core", "testing", "documentation", "lint", "quality"))  # fmt: skip
 
 
+@pytest.mark.long
 def test_training_qualification_live(owner: Person, url: str, desk: ReviewState) -> None:
     made = owner.study(controls="2", faulty="2", attention="1", training="2", qualification="2")
     assert made.url.path.endswith("/st"), made.text
@@ -162,6 +163,7 @@ def test_closing_asks_and_can_be_undone_and_keeps_what_is_typed(owner: Person, u
     assert "study_reopened" in owner.get("/studies/st/log").text
 
 
+@pytest.mark.long
 def test_blind_and_revealed_progress_are_told_apart(owner: Person, url: str) -> None:
     owner.study(two="on", reveal="after_submission")
     ann = Person(url, owner.invite("Ann"))

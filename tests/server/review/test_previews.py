@@ -123,6 +123,7 @@ def test_a_notebook_shows_what_its_cells_drew(previews: Previews, blobs: Blobs) 
         assert shown.size == (60, 40)
 
 
+@pytest.mark.long
 def test_pictures_and_notebooks_of_a_change_are_shown_before_and_after(
     desk: ReviewState, owner: Person, tmp_path: Path
 ) -> None:
@@ -224,6 +225,7 @@ def resident() -> int:
         pytest.param(tuple(BOMBS), id="all", marks=pytest.mark.exhaustive),
     ],
 )
+@pytest.mark.long
 def test_bombs_end_in_a_sentence_or_harmless_and_our_memory_stays(
     previews: Previews, blobs: Blobs, names: tuple[str, ...]
 ) -> None:

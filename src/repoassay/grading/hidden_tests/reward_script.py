@@ -41,6 +41,7 @@ def run_reward_script(
     sandbox: Sandbox,
     limits: Limits,
     cancel: threading.Event | None = None,
+    collect: tuple[ExportSpec, ...] = (),
 ) -> HiddenTestRun:
     """Run the script of a state task's one test on `base` with `edits` applied.
 
@@ -53,6 +54,7 @@ def run_reward_script(
         sandbox: Where it runs.
         limits: What the run may take.
         cancel: Set to end early.
+        collect: What crosses besides, when it has ended.
 
     Raises:
         InfraFault: It did not pass, and a model that it asked gave no answer.
@@ -83,8 +85,8 @@ def run_reward_script(
                 scratch=(secret, REWARDS),
                 edits=laid,
                 limits=limits,
-                collect=tuple(ExportSpec(source, into, _MOST_BYTES, 100) for source, into in
-                              ((secret, own), (REWARDS, public))),
+                collect=(*(ExportSpec(source, into, _MOST_BYTES, 100) for source, into in
+                           ((secret, own), (REWARDS, public))), *collect),
                 doors=models.doors,
             ),
             cancel,

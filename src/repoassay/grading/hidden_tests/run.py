@@ -17,7 +17,7 @@ from repoassay.grading.hidden_tests.results import HiddenTestRun, read_channel
 from repoassay.grading.hidden_tests.reward_script import run_reward_script
 from repoassay.grading.in_place.run import run_in_place
 from repoassay.grading.state import outside_places
-from repoassay.sandbox import Access, Command, Completed, Mount, Sandbox, WarmJob, WarmParent
+from repoassay.sandbox import Access, Command, Completed, ExportSpec, Mount, Sandbox, WarmJob, WarmParent
 from repoassay.tasks import TaskFolder
 from repoassay.text import printable
 from repoassay.types import Ended, FileEdit
@@ -46,6 +46,7 @@ def run_hidden(
     seconds: float | None = None,
     only: Sequence[str] = (),
     direct: bool = False,
+    collect: tuple[ExportSpec, ...] = (),
 ) -> HiddenTestRun:
     """Run hidden tests against `base` with `edits` applied.
 
@@ -64,6 +65,7 @@ def run_hidden(
         seconds: Time limit in place of the task's.
         only: Of tests that run in place, those that are run; see `run_in_place`.
         direct: Whether they are run without a pytest session; see `direct.py`.
+        collect: What crosses of a state task's places when they have ended, for a proof that tells what tests leave.
     """
     tests = folder.task.grading.tests
     assert tests is not None
@@ -86,7 +88,7 @@ def run_hidden(
     if stray := outside_places(folder, edits):
         raise InfraFault(f"The changes of {folder.task.id} lie outside of its folders: /{printable(stray[0], 200)}.")
     if tests.runner == "script":
-        return run_reward_script(folder, base, edits, environment, hidden, sandbox, limits, cancel)
+        return run_reward_script(folder, base, edits, environment, hidden, sandbox, limits, cancel, collect)
     job: dict[str, object] = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": INI, "root": _ROOT}
     if direct:
         job["direct"] = True
@@ -113,6 +115,7 @@ def run_hidden(
             edits={"/run/runner.py": FileEdit(PROGRAM.read_bytes()), **run_files(), **laid},
             limits=limits,
             channel=True,
+            collect=collect,
         ),
         cancel,
     )

@@ -147,6 +147,7 @@ def test_what_is_not_separated(tmp_path: Path, voices: tuple[Any, Any]) -> None:
         assert sdr(tmp_path, folder, scale_invariant=True) < 5
 
 
+@pytest.mark.long
 def test_a_filter_is_no_level(tmp_path: Path, voices: tuple[Any, Any]) -> None:
     echo = np.zeros(200)
     echo[[0, 150]] = 1, 0.7
