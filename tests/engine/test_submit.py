@@ -61,6 +61,15 @@ def solution(folder: TaskFolder) -> str:
     return (folder.solution / "changes.diff").read_text()
 
 
+def endless(engine: SubmissionEngine, folder: TaskFolder) -> str:
+    """A patch that never ends, of a file that the solution changes."""
+    base = engine._layout(folder.task.id, folder).base
+    edits = apply_patch(read_patch(solution(folder).encode()), base).edits
+    module = next(path for path in edits if path.endswith(".py"))
+    old = (base / module).read_text()
+    return diff(module, old, old + ENDLESS)
+
+
 @pytest.mark.exhaustive
 def test_solutions_pass_and_nothing_else_does_whatever_the_order(
     tasks: dict[str, TaskFolder], engine: SubmissionEngine
@@ -92,11 +101,7 @@ def test_an_endless_loop_is_timed_out_within_its_limit_and_nothing_stays(
     name = "parse-result-get"
     known = _descendants(os.getpid())
     with SubmissionEngine(tasks, bench(timeout=2.0), workers=1, warm=warm) as engine:
-        base = engine._layout(name, tasks[name]).base
-        edits = apply_patch(read_patch(solution(tasks[name]).encode()), base).edits
-        module = next(path for path in edits if path.endswith(".py"))
-        old = (base / module).read_text()
-        patch = diff(module, old, old + ENDLESS)
+        patch = endless(engine, tasks[name])
         engine.grade(name, USELESS)  # so that what is made once has been made
         answer = engine.grade(name, patch)
         assert word(answer.verdict) == "TIMED OUT", answer.verdict
@@ -146,8 +151,8 @@ def test_what_is_known_is_not_graded_again_unless_it_was_chance(tmp_path: Path, 
     with SubmissionEngine(tasks, bench(), known=known, repeat=3) as engine:
         repeated = engine.grade(name, solution(tasks[name]))
         assert len(repeated.verdicts) == 3 and repeated.stable
-    with SubmissionEngine(tasks, bench(timeout=0.01), known=VerdictCache(tmp_path / "other.sqlite")) as engine:
-        late = [engine.grade(name, solution(tasks[name])) for _ in range(2)]
+    with SubmissionEngine(tasks, bench(timeout=0.5), known=VerdictCache(tmp_path / "other.sqlite")) as engine:
+        late = [engine.grade(name, endless(engine, tasks[name])) for _ in range(2)]
         assert [answer.verdict.outcome for answer in late] == [Outcome.TIMED_OUT] * 2
         assert not any(answer.cached for answer in late)
 

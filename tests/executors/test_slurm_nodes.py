@@ -17,6 +17,7 @@ import pytest
 
 from counting_nodes import Asked, Told
 from fake_slurm import FakeSlurm, fake_slurm
+from interrupts import interruptible
 from repoassay.errors import BadInput, InfraFault, Interrupted, Unavailable
 from repoassay.executors import (
     CacheParcel,
@@ -237,7 +238,7 @@ def test_ctrl_c_while_slurm_lets_it_wait_cancels_the_job(
 ) -> None:
     (fake_slurm.folder / "busy").touch()
     threading.Timer(1, signal.pthread_kill, (threading.get_ident(), signal.SIGINT)).start()
-    with caplog.at_level(logging.WARNING), pytest.raises(KeyboardInterrupt):
+    with interruptible(), caplog.at_level(logging.WARNING), pytest.raises(KeyboardInterrupt):
         find_executor("slurm://1").open(setup(), None)
     assert "waiting for the first" in caplog.text
     assert (fake_slurm.folder / "cancelled").exists() and not list(Path.cwd().iterdir())

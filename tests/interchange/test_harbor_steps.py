@@ -47,7 +47,7 @@ echo $score > /logs/verifier/reward.txt
 """
 FILES = {
     "task.toml": ABOUT,
-    "environment/Dockerfile": "FROM python:3.11\nWORKDIR /app\nCOPY parcels.txt .\n",
+    "environment/Dockerfile": "FROM debian\nWORKDIR /app\nCOPY parcels.txt .\n",
     "environment/parcels.txt": "5\n3\n",
     "steps/1_sum/instruction.md": "Write the sum of /app/parcels.txt to /app/sum.txt.",
     "steps/1_sum/tests/test.sh": BY_EXIT,

@@ -224,7 +224,7 @@ def test_waiting_requests_of_one_token_leave_room_for_the_others(service: Servic
             over = client.get("/v1/results?wait=60", headers=hers)
             assert (over.status_code, over.json()["error"]) == (429, "too_many_waiting")
             assert int(over.headers["Retry-After"]) >= 1
-            assert client.get("/v1/results", headers=hers).status_code == 200  # what does not wait takes no place
+            assert client.get("/v1/submissions", headers=hers).status_code == 200  # what is no stream takes no place
             with client.stream("GET", "/v1/results?wait=60", headers=his) as answer:
                 assert answer.status_code == 200
 

@@ -21,7 +21,7 @@ VARIABLES = {
     "REPOASSAY_ISOLATION": "What `--isolation` is where it is not given.",
     "REPOASSAY_MIRRORS": "Folder of repositories, such as `OWNER--NAME.bundle`, of rows that Inspect's own tasks run.",
     "REPOASSAY_NPM_REGISTRY": "The npm registry that environments are built from, before npm's own settings.",
-    "REPOASSAY_PACKAGE_HOSTS": "Further hosts that a build may fetch packages from, spaces between.",
+    "REPOASSAY_PACKAGE_HOSTS": "Further hosts that builds, those of imports too, may fetch from, spaces between.",
     "REPOASSAY_OIDC_SECRET": "Secret of the client of `review --oidc` at the identity provider.",
     "REPOASSAY_REVIEW_DATABASE": "Where ratings lie: the URL of the database of `review` and `serve`.",
     "REPOASSAY_SANDBOX_TOKEN": "The token for the server of `--isolation http`; it goes nowhere else.",
