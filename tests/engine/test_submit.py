@@ -61,7 +61,7 @@ def solution(folder: TaskFolder) -> str:
     return (folder.solution / "changes.diff").read_text()
 
 
-def endless(engine: SubmissionEngine, folder: TaskFolder) -> str:
+def endless(engine: SubmissionEngine, folder: TaskFolder) -> bytes:
     """A patch that never ends, of a file that the solution changes."""
     base = engine._layout(folder.task.id, folder).base
     edits = apply_patch(read_patch(solution(folder).encode()), base).edits

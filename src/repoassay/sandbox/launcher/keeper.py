@@ -39,14 +39,16 @@ class Keeper:
         self.job = job
         self.entrance, self.inner = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
         self.entrance.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
-        self.told, self.told_inner = os.pipe()
+        told, inner = _socket.socketpair()  # whoever has an end of a pipe can read back what was written to it
+        told.shutdown(_socket.SHUT_WR)
+        self.told, self.told_inner = told.detach(), inner.detach()
         self.said, self.said_inner = os.pipe()
         self.made, self.made_inner = os.pipe()
         for descriptor in (self.told, self.said, self.made):
             os.set_blocking(descriptor, False)
         self.entrance.setblocking(False)
         self.open = {self.told, self.said, self.made, self.entrance.fileno()}
-        self.ends = {self.made, self.entrance.fileno()}  # while the loop knows them
+        self.ends = self.open - {self.said}  # while the loop knows them
         self.first = self.entrant = 0
         self.gate: Gate | None = None
         self._heard, self._spoken, self._notes = bytearray(), bytearray(), bytearray()
@@ -170,8 +172,8 @@ class Keeper:
     def look(self, now: float) -> set[int]:
         """Keep the job to its limits; those of its pipes that are to be listened to from now on.
 
-        What it tells and says is taken in now and then, and at the end: most jobs tell a line a test, and to be woken
-        for each costs more than the line. Only a pipe that fills up is worth it.
+        What it says is taken in now and then, and at the end: to be woken for each line costs more than the line, and
+        only a pipe that fills up is worth it.
         """
         if self.ending:
             if now >= self.due:
@@ -182,7 +184,7 @@ class Keeper:
             self._look = now + LOOK
             if self._watch.exceeded():
                 self.end("out_of_memory")
-            unheard = {self.told, self.said} & self.open - self.ends
+            unheard = {self.said} & self.open - self.ends
             full = {pipe for pipe in unheard if (_take(pipe, *self._sink(pipe)) or 0) >= _MUCH}
             self.ends |= full
             return full
