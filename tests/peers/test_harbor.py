@@ -28,7 +28,11 @@ def test_a_trial_of_harbor_runs_in_our_sandbox(tmp_path: Path, agent: str, rewar
 
 @needs_peers
 def test_a_task_that_is_not_understood_ends_its_trial_with_the_line(tmp_path: Path) -> None:
-    told = trial(tmp_path, "nop", environment__Dockerfile="FROM debian\nWORKDIR /app\nRUN curl -fsS -o /app/x https://files.example.org/x\n")
+    told = trial(
+        tmp_path,
+        "nop",
+        environment__Dockerfile="FROM debian\nWORKDIR /app\nRUN curl -fsS -o /app/x https://files.example.org/x\n",
+    )
     said = told["exception_info"]["exception_message"]
     assert "fetches something with curl" in said and "environment/Dockerfile:3" in said
 
