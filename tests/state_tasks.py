@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 import repoassay
 from repoassay.agents.command import CommandAgent
 from repoassay.engine.attempt import work
 from repoassay.engine.grading_context import GradingContext
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder, read_task
 from repoassay.types import Verdict
 
@@ -87,6 +92,14 @@ def write_task(folder: Path, **changed: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(changed.get(path.stem, content))
     return place
+
+
+@pytest.fixture(scope="session")
+def bench() -> Iterator[GradingContext]:
+    cache = Cache()
+    made = GradingContext(None, cache, open_sandbox("namespaces", cache))
+    yield made
+    made.oracle.close()
 
 
 def attempt(folder: TaskFolder, bench: GradingContext, into: Path, line: str) -> Verdict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,11 +21,12 @@ from repoassay.engine.submit import SubmissionEngine
 from repoassay.engine.validate import validate_task
 from repoassay.errors import BadInput
 from repoassay.interchange.state_proof import prove_state_task
-from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder, find_suite, read_task
 from repoassay.types import AgentEntry, Outcome
+from state_tasks import bench
 from step_tasks import DOCUMENT, SORT, SUM, write_steps
+
+__all__ = ["bench"]
 
 SECOND = "grep -q sorted /run/task/instruction.md"
 """Whether this is the second step."""
@@ -35,14 +36,6 @@ Try = Callable[..., AttemptResult]
 def both(first: str = SUM, second: str = SORT) -> str:
     """A shell command that does one thing at each step."""
     return f"if {SECOND}; then {second.strip()}; else {first.strip()}; fi"
-
-
-@pytest.fixture(scope="module")
-def bench() -> Iterator[GradingContext]:
-    cache = Cache()
-    made = GradingContext(None, cache, open_sandbox("namespaces", cache))
-    yield made
-    made.oracle.close()
 
 
 @pytest.fixture(scope="module")
@@ -306,3 +299,25 @@ def test_a_budget_that_the_first_step_spends_ends_the_attempt(proven: TaskFolder
     assert found.attempt.spent is not None and found.attempt.spent.calls == 3
     assert [(step.name, step.reward) for step in found.verdict.steps] == [("sum", 1.0)]
     assert json.loads((found.folder / "verdict.json").read_bytes())["steps"][0]["name"] == "sum"
+
+
+BIG = "head -c 40000000 /dev/zero | tr '\\0' a > big.txt"
+"""Leaves more than a patch may hold."""
+
+
+@pytest.mark.parametrize("graded", [True, False])
+def test_what_no_patch_can_hold_ends_the_attempt(
+    proven: TaskFolder, bench: GradingContext, tmp_path: Path, graded: bool
+) -> None:
+    entry = AttemptContext("big", graded=graded)
+    made = work(proven, CommandAgent(both(f"{BIG}; {SUM}")), bench, tmp_path / "attempt", entry=entry)
+    assert made.verdict.outcome is (Outcome.PATCH_FAILED if graded else Outcome.NOT_GRADABLE)
+    assert [path.name for path in (tmp_path / "attempt/submission/steps").iterdir()] == ["sum"]
+
+
+def test_what_a_setup_leaves_is_kept_whole_or_nobody_is_judged(bench: GradingContext, tmp_path: Path) -> None:
+    place = write_steps(tmp_path)
+    (place / "steps/sort/setup.sh").write_text(BIG)
+    made = work(read_task(place), CommandAgent(both()), bench, tmp_path / "attempt")
+    assert made.verdict.outcome is Outcome.INFRA_FAULT
+    assert "setup.sh of the step sort leaves cannot be kept" in " ".join(made.verdict.comments)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,22 +14,14 @@ from repoassay.engine.attempt import work
 from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.edit import grade_edit
 from repoassay.interchange.state_proof import prove_state_task
-from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder
 from repoassay.types import Outcome, Verdict
 from repoassay.workspace import lay_out
-from state_tasks import SOLUTION, attempt, whole, write_task
+from state_tasks import SOLUTION, attempt, bench, whole, write_task
+
+__all__ = ["bench"]
 
 Try = Callable[[str], Verdict]
-
-
-@pytest.fixture(scope="session")
-def bench() -> Iterator[GradingContext]:
-    cache = Cache()
-    made = GradingContext(None, cache, open_sandbox("namespaces", cache))
-    yield made
-    made.oracle.close()
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,10 +11,11 @@ from repoassay.agents.command import CommandAgent
 from repoassay.engine import GradingContext
 from repoassay.engine.attempt import work
 from repoassay.interchange import import_suite, prove_state_tasks
-from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder, find_suite, step_folders
 from repoassay.types import Outcome, TaskStep
+from state_tasks import bench
+
+__all__ = ["bench"]
 
 ABOUT = """\
 schema_version = "1.1"
@@ -162,14 +163,6 @@ def test_what_a_step_cannot_be_given_refuses_its_task(theirs: Write, changed: di
     source = theirs(**changed)
     done = import_suite("harbor", source, source.parent / "suite", no_bench)
     assert done.tasks == [] and why in done.refused[0].why, done.refused
-
-
-@pytest.fixture(scope="module")
-def bench() -> Iterator[GradingContext]:
-    cache = Cache()
-    made = GradingContext(None, cache, open_sandbox("namespaces", cache))
-    yield made
-    made.oracle.close()
 
 
 def test_the_steps_are_proven_and_judged(theirs: Write, bench: GradingContext, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,9 @@ from command_line import repoassay
 from json_answers import data_of
 from repoassay.engine import GradingContext
 from repoassay.interchange import StateProof, import_suite, keep_proof, kept_proofs, prove_state_tasks
-from repoassay.sandbox import Cache, open_sandbox
+from state_tasks import bench
+
+__all__ = ["bench"]
 
 TEST = "def test_sum():\n    assert open('/app/sum.txt').read() == '8'\n"
 SCRIPT = "pytest /tests/test_outputs.py\nif [ $? -eq 0 ]; then\n  echo 1 > /logs/verifier/reward.txt\nfi\n"
@@ -30,14 +31,6 @@ def write_theirs(folder: Path, **dockerfiles: str) -> Path:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(content)
     return folder
-
-
-@pytest.fixture(scope="module")
-def bench() -> Iterator[GradingContext]:
-    cache = Cache()
-    made = GradingContext(None, cache, open_sandbox("namespaces", cache))
-    yield made
-    made.oracle.close()
 
 
 @pytest.mark.long

@@ -7,7 +7,6 @@ agent never meets tests, nor what a later step asks for, and no process, link or
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
@@ -15,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repoassay.agents import in_workspace
-from repoassay.diffs import PatchError, apply_patch, read_patch
+from repoassay.diffs import PatchError
 from repoassay.engine.change import crossing
 from repoassay.engine.model_access import AttemptAccess
 from repoassay.engine.step_records import join_exits, join_prompts, join_trajectories
@@ -26,7 +25,7 @@ from repoassay.sandbox import Sandbox
 from repoassay.tasks import SETUP, step_folders, step_place
 from repoassay.text import printable
 from repoassay.types import Ended, FileEdit, Submission, TaskKind, Verdict
-from repoassay.workspace import PreparedTask, step_start
+from repoassay.workspace import PreparedTask, changes_left, step_start
 
 __all__ = ["StepWork", "set_up", "walk_steps"]
 
@@ -76,6 +75,8 @@ def walk_steps(work: StepWork) -> tuple[Submission, Verdict]:
         with work.account.paused():
             try:
                 start = set_up(layout, step_start(view, layout.base, left), work.sandbox, work.cancel)
+            except PatchError:
+                break  # as the verdict on the step before says, where it is judged
             except SetupFailed as failed:
                 judged.append(unbegun(view, str(failed)))
                 break
@@ -133,14 +134,17 @@ def set_up(layout: PreparedTask, start: Edits, sandbox: Sandbox, cancel: threadi
             done = sandbox.run(command, cancel)
             crossed.submit(sandbox, cancel)
         diff = Path(scratch, _DIFF).read_bytes()
+    why, edits = "", dict[str, FileEdit | None]()
+    try:
+        edits = changes_left(layout.base, diff)
+    except PatchError as error:
+        why = f"What the {SETUP} of the step {view.step} leaves cannot be kept: {error}"
     if (done.exit.ended, done.exit.code) != (Ended.EXITED, 0):
         said = printable(done.stderr.decode(errors="replace").strip()[-300:])
         why = f"The {SETUP} of the step {view.step} ended as {done.exit.ended.value}, {done.exit.code}: {said}"
-        if (view.solution / _DIFF).is_file():
-            raise SetupFailed(why)
+    if why and (view.solution / _DIFF).is_file():
+        raise SetupFailed(why)
+    if why:
         raise InfraFault(f"{why} The step is unproven, so that nobody is judged by it.")
-    edits: dict[str, FileEdit | None] = {}
-    with contextlib.suppress(PatchError):  # as it says of a change that changes nothing
-        edits = dict(apply_patch(read_patch(diff), layout.base).edits)
     edits.pop(place.lstrip("/"), None)
     return {f"/{name}": edit for name, edit in edits.items()}

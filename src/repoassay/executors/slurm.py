@@ -215,7 +215,7 @@ class SlurmCluster(NodeCluster):
         return one_line(text.strip().rpartition("\n")[2], 300)
 
     def _send(self, ticket: Ticket, member: NodeMember) -> None:
-        names = b"[" + b",".join(b'"%s"' % parcel.name.encode() for parcel in ticket.job.parcels) + b"]"
+        names = json.dumps([parcel.name for parcel in ticket.job.parcels]).encode()
         member.handle.send(LinkKind.JOB, ticket.number, names + b"\n" + ticket.job.record.model_dump_json().encode())
 
     def _cancel(self, ticket: Ticket, member: NodeMember) -> None:

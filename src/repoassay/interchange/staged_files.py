@@ -12,14 +12,14 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from repoassay.diffs import PatchError, apply_patch, read_patch
+from repoassay.diffs import PatchError
 from repoassay.engine import GradingContext, crossing
 from repoassay.errors import InfraFault
 from repoassay.grading import run_hidden
 from repoassay.interchange.proof_runs import honest_tests
 from repoassay.tasks import TaskFolder, step_place
 from repoassay.types import FileEdit, TestResult
-from repoassay.workspace import PreparedTask
+from repoassay.workspace import PreparedTask, changes_left
 
 __all__ = ["TestsRun", "keep_staged", "run_tests_of_step"]
 
@@ -42,12 +42,10 @@ def run_tests_of_step(view: TaskFolder, layout: PreparedTask, edits: Edits, benc
             ran = run_hidden(view, layout.base, edits, bench.sandbox, layout.environment, collect=crossed.collect)
             crossed.submit(bench.sandbox)
         diff = Path(scratch, "changes.diff").read_bytes()
-    after: Edits = {}
-    if diff.strip():
-        try:
-            after = apply_patch(read_patch(diff), layout.base).edits
-        except PatchError as error:
-            raise InfraFault(f"What the tests of a step of {view.task.id} leave cannot be kept: {error}") from error
+    try:
+        after = changes_left(layout.base, diff)
+    except PatchError as error:
+        raise InfraFault(f"What the tests of a step of {view.task.id} leave cannot be kept: {error}") from error
     left = {
         path: edit
         for path, edit in after.items()

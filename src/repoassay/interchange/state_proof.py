@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.agents import find_agent
-from repoassay.diffs import PatchError, apply_patch, read_patch
+from repoassay.diffs import PatchError
 from repoassay.engine import AttemptContext, GradingContext, work
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.formats import edit_task_toml
@@ -22,7 +22,7 @@ from repoassay.sandbox import lock_limit, remove_tree
 from repoassay.tasks import TaskFolder, read_task
 from repoassay.text import printable
 from repoassay.types import TaskKind
-from repoassay.workspace import lay_out
+from repoassay.workspace import changes_left, lay_out
 
 __all__ = ["PROOF_SECONDS", "StateProof", "prove_state_task", "prove_state_tasks"]
 
@@ -176,7 +176,7 @@ def _solved(folder: TaskFolder, bench: GradingContext, clock: ProofClock) -> str
     clock.go_on("The tests on what its solution leaves")
     layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
     try:
-        edits = apply_patch(read_patch(changes), layout.base).edits if changes.strip() else {}
+        edits = changes_left(layout.base, changes)
     except PatchError as error:
         return f"What its solution leaves cannot be kept: {printable(str(error), 300)}"
     for _ in range(_TIMES):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from repoassay.agents import find_agent
-from repoassay.diffs import PatchError, apply_patch, read_patch
+from repoassay.diffs import PatchError
 from repoassay.engine import AttemptContext, GradingContext, set_up, work
 from repoassay.formats import edit_task_toml
 from repoassay.interchange.proof_clock import ProofClock
@@ -17,7 +17,7 @@ from repoassay.interchange.staged_files import keep_staged, run_tests_of_step
 from repoassay.tasks import TaskFolder, read_task, step_folders, step_place
 from repoassay.text import join_names, printable
 from repoassay.types import FileEdit, HiddenTests
-from repoassay.workspace import PreparedTask, lay_out, step_start
+from repoassay.workspace import PreparedTask, changes_left, lay_out, step_start
 
 __all__ = ["prove_steps"]
 
@@ -79,10 +79,9 @@ def _failure(
     view: TaskFolder, layout: PreparedTask, changes: bytes, bench: GradingContext
 ) -> tuple[str, Mapping[str, FileEdit]]:
     """Why what the solutions left by the end of a step proves nothing, empty where its tests pass; what these leave."""
-    edits: dict[str, FileEdit | None] = {}
     left: Mapping[str, FileEdit] = {}
     try:
-        edits = dict(apply_patch(read_patch(changes), layout.base).edits) if changes.strip() else {}
+        edits = changes_left(layout.base, changes)
     except PatchError as error:
         return f"What the solution of the step {view.step} leaves cannot be kept: {printable(str(error), 300)}", {}
     for _ in range(_TIMES):

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         unpack as unpack,
     )
     from repoassay.workspace.state_places import state_mounts as state_mounts
-    from repoassay.workspace.step_layout import step_start as step_start
+    from repoassay.workspace.step_layout import changes_left as changes_left, step_start as step_start
     from repoassay.workspace.variables import (
         environment_variables as environment_variables,
         test_variables as test_variables,
@@ -109,7 +109,7 @@ else:
             ),
             "sources": ("fetch_commit", "fetch_folders", "unpack"),
             "state_places": ("state_mounts",),
-            "step_layout": ("step_start",),
+            "step_layout": ("changes_left", "step_start"),
             "variables": ("environment_variables", "test_variables"),
         },
     )

@@ -9,7 +9,16 @@ from repoassay.errors import InfraFault
 from repoassay.tasks import TaskFolder, step_files
 from repoassay.types import FileEdit
 
-__all__ = ["step_start"]
+__all__ = ["changes_left", "step_start"]
+
+
+def changes_left(base: Path, diff: bytes) -> dict[str, FileEdit | None]:
+    """The files that a diff of a step changes in a read-only checkout, none where it is empty.
+
+    Raises:
+        PatchError: It does not apply.
+    """
+    return dict(apply_patch(read_patch(diff), base).edits) if diff.strip() else {}
 
 
 def step_start(step: TaskFolder, base: Path, diff: bytes) -> dict[str, FileEdit | None]:
@@ -27,7 +36,7 @@ def step_start(step: TaskFolder, base: Path, diff: bytes) -> dict[str, FileEdit 
         PatchError: It does not apply.
         InfraFault: A file of the step lies where the task's own files have a folder.
     """
-    edits = dict(apply_patch(read_patch(diff), base).edits) if diff.strip() else {}
+    edits = changes_left(base, diff)
     for path, file in step_files(step).items():
         if (base / path).is_dir():
             raise InfraFault(

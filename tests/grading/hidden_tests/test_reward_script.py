@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,11 +12,11 @@ from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.hidden_tests.reward_script import read_reward
 from repoassay.interchange.state_proof import prove_state_task
 from repoassay.interchange.verifier_script import read_verifier
-from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder, read_task
 from repoassay.types import Outcome, Verdict
-from state_tasks import DOCUMENT, SOLUTION, attempt, write_task
+from state_tasks import DOCUMENT, SOLUTION, attempt, bench, write_task
+
+__all__ = ["bench"]
 
 Try = Callable[[str], Verdict]
 NAMED = DOCUMENT[DOCUMENT.index("fail_to_pass") : DOCUMENT.index("seconds = 20")]
@@ -33,14 +33,6 @@ exit 0
 SUM = "awk '{s += $1} END {print s}' data/parcels.txt > sum.txt"
 TWICE = "echo 'import sys; print(2 * int(sys.argv[1]))' > /srv/reports/twice.py"
 FORGES = "for p in ('reward.txt', 'reward.json'):\n    open('/logs/verifier/' + p, 'w').write('1')\n"
-
-
-@pytest.fixture(scope="module")
-def bench() -> Iterator[GradingContext]:
-    cache = Cache()
-    made = GradingContext(None, cache, open_sandbox("namespaces", cache))
-    yield made
-    made.oracle.close()
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ from fake_provider import FakeProvider
 from repoassay.engine.grading_context import GradingContext
 from repoassay.interchange.state_proof import prove_state_task
 from repoassay.model_proxy.dialogue import Dialogue
-from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder, read_task
 from repoassay.types import Outcome, Verdict
-from state_tasks import DOCUMENT, attempt, write_task
+from state_tasks import DOCUMENT, attempt, bench, write_task
+
+__all__ = ["bench"]
 
 REAL_KEY = "sk-real-0123456789abcdef"
 NAMED = DOCUMENT[DOCUMENT.index("fail_to_pass") : DOCUMENT.index("seconds = 20")]
@@ -60,14 +60,6 @@ open("/logs/verifier/reward.txt", "w").write(str(reward))
 """
 KIND = "echo Thank you > letter.txt"
 YES = {"text": "yes", "usage": {"input": 20, "output": 1}}
-
-
-@pytest.fixture(scope="module")
-def bench() -> Iterator[GradingContext]:
-    cache = Cache()
-    made = GradingContext(None, cache, open_sandbox("namespaces", cache))
-    yield made
-    made.oracle.close()
 
 
 @pytest.fixture
