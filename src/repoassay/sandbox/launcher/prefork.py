@@ -142,7 +142,7 @@ class Interpreter:
         self._forked: set[int] = set()
         self._held: dict[str, int] = {}
         self._branches: dict[str, _socket.socket] = {}
-        self._job: tuple[Any, ...] = ()
+        self._job: tuple[dict[str, Any], int, int, int] = ({}, -1, -1, -1)
         self._child: SharedChild | None = None
         self._env: dict[str, str] = {}
         """In a branch: what workers find as their environment."""
@@ -166,7 +166,8 @@ class Interpreter:
                 self._cut(0)  # they lack it
                 continue
             self._foresee(document)
-            self._job = (document, *given)
+            entrance, told, said = given
+            self._job = (document, entrance, told, said)
             if self._child is not None:
                 env = document.pop("env")  # the worker finds it so
                 if env != self._env:
