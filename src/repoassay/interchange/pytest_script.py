@@ -12,7 +12,7 @@ __all__ = ["AGENTS_TESTS", "PytestScript", "check_reward", "read_test_script"]
 
 AGENTS_TESTS = "Its test script runs tests that lie among the files of the agent."
 _NOTHING = re.compile(
-    r"^(#.*|set [-+].*|(sudo )?apt(-get)? .*|(curl|wget) .*install\.sh.*|(source|\.) .*"
+    r"^(#.*|set [-+].*|(sudo )?(apt(-get)?|apk) .*|(curl|wget) .*install\.sh.*|(source|\.) .*"
     r"|(export )?\w+=(\$\?|[\w./:$\"'-]*)|uv (venv|init|python)\b.*|exit .*|then|else|fi|mkdir -p .*|echo .*"
     r"|printf .*|true|:|trap .*|deactivate|chmod .*|pip3? install --upgrade pip.*|rm -rf? .*"
     r"|(el)?if \[+ [^`(]*(\$\?|\$\{?\w+\}?)[^`(]*)$",
