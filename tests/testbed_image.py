@@ -69,7 +69,7 @@ def row_of(base: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def make_testbed_image(podman: Path, folder: Path) -> str:
+def make_testbed_image(engine: Path, folder: Path) -> str:
     """Make the image known to an engine; returns the commit that its row is based on."""
     root = folder / "root"
     fill_image(root, ("bash", "find", "git", "tar"))
@@ -90,7 +90,7 @@ def make_testbed_image(podman: Path, folder: Path) -> str:
     (site / "counter.pth").write_text("/testbed\n")
     (later / "__init__.py").write_text(f"# {FUTURE}\n")
     base = _repository(root / "testbed")
-    made = f"tar -C {root} -c . | {podman} import -c 'ENV FROM_IMAGE=1' - {NAME}"
+    made = f"tar -C {root} -c . | {engine} import -c 'ENV FROM_IMAGE=1' - {NAME}"
     subprocess.run(["/bin/sh", "-ec", made], check=True, capture_output=True)
     return base
 

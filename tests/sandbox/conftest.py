@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from apptainer_here import make_apptainer
+from docker_here import docker_daemon
 from podman_here import IMAGE, make_podman
 from remote_sandboxes import serve_sandboxes
 from repoassay.sandbox.apptainer import ApptainerSandbox
@@ -99,6 +100,15 @@ def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContainerSandbo
         made = ContainerSandbox("podman", IMAGE)
     yield made
     subprocess.run([programs / "podman", "rmi", "--force", IMAGE], capture_output=True, check=False)
+
+
+@pytest.fixture(scope="session")
+def docker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContainerSandbox]:
+    with docker_daemon(tmp_path_factory.mktemp("docker")) as address, pytest.MonkeyPatch.context() as patch:
+        if address is None:
+            pytest.skip("no daemon of Docker can be started here: it takes root and the program dockerd")
+        patch.setenv("DOCKER_HOST", address)
+        yield ContainerSandbox("docker", IMAGE)
 
 
 @pytest.fixture(scope="session")

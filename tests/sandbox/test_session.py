@@ -31,7 +31,7 @@ from repoassay.sandbox.sandbox import _opened, open_sandbox
 from repoassay.types import Ended, FileEdit, Limits
 from sandbox.conftest import PYTHON, SMALL
 
-SESSIONS = ("sandbox", "bubblewrap", "podman", "apptainer", "remote", "none")
+SESSIONS = ("sandbox", "bubblewrap", "podman", "docker", "apptainer", "remote", "none")
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ LONG = 60.0
 """Seconds that no single step of an attack may take."""
 
 
-SESSIONS = ("sandbox", "bubblewrap", "podman", "apptainer")
+SESSIONS = ("sandbox", "bubblewrap", "podman", "docker", "apptainer")
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from repoassay.sandbox.box.boot import boot_arguments
 from repoassay.sandbox.box.box import BoxSandbox, start_process
 from repoassay.sandbox.box.plan import BoxFolder, BoxMount, BoxPlan
 from repoassay.sandbox.box.process import RunningBox
+from repoassay.sandbox.cache import SANDBOX_UID
 from repoassay.sandbox.capabilities import SandboxCapabilities
 from repoassay.sandbox.launcher.identity import INSIDE
 from repoassay.sandbox.namespaces import BASE_ENV
@@ -81,8 +82,12 @@ class ContainerSandbox(BoxSandbox):
         more = more if self._pulls else ("--pull=never", *more)
         run = ["run", *more, *_arguments(plan, name, self._image, self._engine)]
         started.append(start_process(stack, [self._program, *run]))
-        spec = plan.server_spec(env=BASE_ENV, uid=INSIDE, nested=False, memory_is_counted=True)
+        # Without user namespaces an account is the host's: what commands write to a mount must be their own there.
+        account = SANDBOX_UID if os.geteuid() == 0 else os.geteuid() if self._engine == "docker" else INSIDE
+        spec = plan.server_spec(env=BASE_ENV, uid=account, nested=False, memory_is_counted=True)
         spec["processes"] = _UNLIMITED  # the account's processes are counted with the host's; the engine has a limit
+        spec["container_memory"] = _memory(plan)
+        spec["entered"] = [place.target for place in box_interpreter()[1] if isinstance(place, BoxFolder)]
         return RunningBox(started[0]), spec
 
 
@@ -100,7 +105,7 @@ def named_image(kind: str, image: str) -> str:
 def _arguments(plan: BoxPlan, name: str, image: str, engine: str) -> list[str]:
     """Arguments of `docker run` and `podman run`: no network, few rights, nothing of the host but mounts."""
     limits, private = plan.setup.limits, plan.setup.network is SandboxNetwork.NONE
-    memory = limits.memory + limits.disk + _SERVER
+    memory = _memory(plan)
     arguments = [
         "--rm", "--interactive", "--name", name, "--hostname", "workspace", "--user", "0:0", "--workdir", "/",
         "--read-only", "--cap-drop", "ALL", *(f"--cap-add={right}" for right in _RIGHTS),
@@ -117,6 +122,11 @@ def _arguments(plan: BoxPlan, name: str, image: str, engine: str) -> list[str]:
         arguments += _place(place, engine)
     program, *rest = boot_arguments(python)
     return [*arguments, "--entrypoint", program, image, *rest]
+
+
+def _memory(plan: BoxPlan) -> int:
+    """Bytes that the engine holds a container to."""
+    return plan.setup.limits.memory + plan.setup.limits.disk + _SERVER
 
 
 def box_interpreter() -> tuple[str, list[BoxFolder | BoxMount]]:

@@ -1,7 +1,8 @@
-"""Rows judged and worked on in their own images, by Podman: nothing is built, fetched or shown of the image's past."""
+"""Rows judged and worked on in their own images, by both engines: nothing is built, fetched or shown of a past."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from docker_here import docker_daemon
 from podman_here import make_podman
 from repoassay.agents.reference import ReferenceAgent
 from repoassay.cli.main import cli
@@ -54,28 +56,38 @@ FORGERY = EDIT.format(
 class Place:
     """An engine with the image, the row's task, and what judges it."""
 
-    podman: Path
+    engine: str
+    program: Path
     rows: Path
     folder: TaskFolder
     bench: GradingContext
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+@pytest.fixture(scope="module", params=["podman", "docker"])
+def place(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Place]:
     if any(shutil.which(name) is None for name in ("bash", "find", "git", "tar")) or sys.base_prefix == "/usr":
         pytest.skip("no programs for an image, or a Python that containers are not shown")
-    programs = make_podman(tmp_path_factory.mktemp("podman"))
-    if programs is None:
-        pytest.skip("podman is not installed, or cannot run a container here")
+    kind: str = request.param
     folder = tmp_path_factory.mktemp("image")
-    rows = folder / "rows.json"
-    rows.write_text(json.dumps([row_of(make_testbed_image(programs / "podman", folder))]))
-    cache = Cache(tmp_path_factory.mktemp("cache"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    with contextlib.ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        if kind == "podman":
+            programs = make_podman(tmp_path_factory.mktemp("podman"))
+            if programs is None:
+                pytest.skip("podman is not installed, or cannot run a container here")
+            patch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+        else:
+            address = stack.enter_context(docker_daemon(tmp_path_factory.mktemp("docker")))
+            if address is None:
+                pytest.skip("no daemon of Docker can be started here: it takes root and the program dockerd")
+            patch.setenv("DOCKER_HOST", address)
+        program = Path(str(shutil.which(kind)))
+        rows = folder / "rows.json"
+        rows.write_text(json.dumps([row_of(make_testbed_image(program, folder))]))
+        cache = Cache(tmp_path_factory.mktemp("cache"))
         patch.setenv("REPOASSAY_CACHE", str(cache.path))
         (task,) = usable_tasks(rows, cache.path / "rows", RowSupplies()).tasks.values()
-        yield Place(programs / "podman", rows, task, GradingContext(None, cache, open_sandbox("podman@{image}", cache)))
+        bench = GradingContext(None, cache, open_sandbox(f"{kind}@{{image}}", cache))
+        yield Place(kind, program, rows, task, bench)
 
 
 def test_patches_are_judged_in_the_image_as_it_is(place: Place) -> None:
@@ -89,7 +101,7 @@ def test_patches_are_judged_in_the_image_as_it_is(place: Place) -> None:
         "conftest": Outcome.FAILED, "forged": Outcome.FAILED,
     }, [(name, verdict.comments) for name, verdict in answers.items()]  # fmt: skip
     gold = answers["gold"]
-    assert gold.isolation is not None and gold.isolation.phrase == "podman@{image}, grade container"
+    assert gold.isolation is not None and gold.isolation.phrase == f"{place.engine}@{{image}}, grade container"
     assert gold.assurance is not None and gold.assurance.grade == "doubted"
     assert any(NAME in comment for comment in gold.comments)
     assert any("conftest.py" in comment for comment in answers["conftest"].comments)
@@ -131,13 +143,15 @@ def test_what_the_image_tracks_is_the_base_and_what_it_built_is_beside(place: Pl
 
 def test_predictions_in_images_by_the_command(place: Place, tmp_path: Path) -> None:
     call = ["swebench", "run", "--predictions", "gold", "--dataset", str(place.rows), "--out", str(tmp_path)]
-    done = CliRunner().invoke(cli, [*call, "--isolation", "podman@{image}"])
+    done = CliRunner().invoke(cli, [*call, "--isolation", f"{place.engine}@{{image}}"])
     assert done.exit_code == 0, done.output
     assert json.loads((tmp_path / "gold.repoassay.json").read_text())["resolved_ids"] == ["a__counter-1"]
-    elsewhere = CliRunner().invoke(cli, [*call, "--isolation", "podman@localhost/other/{name}"])
+    elsewhere = CliRunner().invoke(cli, [*call, "--isolation", f"{place.engine}@localhost/other/{{name}}"])
     assert elsewhere.exit_code == 1
-    assert "podman does not have the image localhost/other/sweb.eval.x86_64.a_1776_counter-1" in elsewhere.output
+    assert (
+        f"{place.engine} does not have the image localhost/other/sweb.eval.x86_64.a_1776_counter-1" in elsewhere.output
+    )
     pulled = CliRunner().invoke(
-        cli, ["swebench", "pull", "--dataset", str(place.rows), "--isolation", "podman@{image}"]
+        cli, ["swebench", "pull", "--dataset", str(place.rows), "--isolation", f"{place.engine}@{{image}}"]
     )
     assert (pulled.exit_code, pulled.output) == (0, f"{NAME}  here\n")

@@ -22,6 +22,8 @@ _ENTRY = 1024
 
 def lay_out_box(spec: Any) -> None:
     """Make everything as the host's specification says; raises OSError with what could not be had."""
+    for path in spec.entered:  # an engine may have given it the mode of what the image has there
+        os.chmod(path, 0o755)  # noqa: S103 - empty, and in memory
     for path in spec.scratch:
         os.makedirs(path, exist_ok=True)
         _own(path, spec)

@@ -77,6 +77,8 @@ class BoxPlan:
             "cwd": setup.cwd,
             "scratch": scratch,
             "limited": scratch,
+            "entered": [],
+            "container_memory": -1,
             "copies": list(self.copies),
             "writes": [
                 (path, None if edit is None else edit.content, edit is not None and edit.executable)

@@ -28,7 +28,7 @@ from repoassay.sandbox.launcher.command_line import forget_command_line
 from repoassay.sandbox.launcher.identity import forget_root
 from repoassay.sandbox.launcher.seccomp import compile_filter
 from repoassay.sandbox.launcher.signals import as_a_fresh_process
-from repoassay.sandbox.launcher.watch import Watch
+from repoassay.sandbox.launcher.watch import Watch, container_statistics
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ _PIPE_HOLDS = 1 << 20
 _SUBREAPER = 36
 _SLACK = 1 << 20
 """Bytes, and an eighth, by which the disk limit may be passed: one full folder must be an error there, and no end."""
+_DYING = 5.0
 _PACE = 0.002
 """Seconds that whoever prints more than is kept waits for each chunk."""
 
@@ -86,7 +87,8 @@ class _Server:
         self._spec, self._link, self._out, self._reader = spec, link, out, reader
         self._requests: list[_Request] = []
         self._program = compile_filter(memory_is_counted=spec.memory_is_counted)
-        self._watch = Watch([os.getpid()], spec.memory, spec.disk, spec.watched_processes, [])
+        limits = spec.memory, spec.disk, spec.watched_processes
+        self._watch = Watch([os.getpid()], *limits, [], container_statistics(spec.container_memory))
         self._slow: dict[int, float] = {}  # pipes that are not read before that time
         self._space = 0
         self._connections: BoxConnections | None = None
@@ -207,7 +209,12 @@ class _Server:
     def _kill(self, number: int) -> None:
         """End the process group of a request, or, for 0, whatever runs in here."""
         if number == 0:
-            self._kill_all()
+            until = time.monotonic() + _DYING
+            while time.monotonic() < until:  # what dies still counts against the limit of processes
+                self._kill_all()
+                if not self._bury():
+                    break
+                time.sleep(_PACE)
         for request in self._requests:
             if request.number == number and not request.answered:
                 for end in (os.killpg, os.kill):  # it may not have come to make its group yet
@@ -242,15 +249,15 @@ class _Server:
             self._send(request.pipes[pipe], request.number, data)
         return True
 
-    def _bury(self) -> None:
-        """Bury children and orphans, and tell the host of the former."""
+    def _bury(self) -> bool:
+        """Bury children and orphans, and tell the host of the former; whether any live on."""
         while True:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
             except ChildProcessError:
-                return
+                return False
             if pid == 0:
-                return
+                return True
             for request in [each for each in self._requests if each.pid == pid and not each.answered]:
                 self._answer(request, status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 

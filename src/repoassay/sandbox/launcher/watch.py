@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["Watch", "memory_group", "memory_kills"]
+__all__ = ["Watch", "container_statistics", "memory_group", "memory_kills"]
+
+_PAGE = 4096
 
 
 class _Use:
@@ -58,12 +60,15 @@ class Watch:
     """Keeps the peak of a tree, of one root or several, and says when it passed its limit.
 
     With control groups the kernel enforces the limits and this only reads what it noted; without them this is the
-    enforcement, exact to one look (a few hundredths of a second).
+    enforcement, exact to one look (a few hundredths of a second). In a container of an engine, commands are an account
+    that may not be looked into; `statistics` is where its kernel tells what they use (`container_statistics`).
     """
 
-    def __init__(self, roots: list[int], memory: int, disk: int, processes: int, cgroups: list[str]) -> None:
+    def __init__(
+        self, roots: list[int], memory: int, disk: int, processes: int, cgroups: list[str], statistics: str = ""
+    ) -> None:
         self._roots, self._memory, self._disk, self._processes = roots, memory, disk, processes
-        self._folder = memory_group(cgroups)
+        self._folder, self._statistics = memory_group(cgroups), statistics
         self.peak = 0
 
     def exceeded(self) -> bool:
@@ -73,6 +78,8 @@ class Watch:
         use = measure(self._roots)
         if self._too_much(use):
             use = measure(self._roots, exact=True)
+            if self._statistics:
+                use.own, use.shared = memory_of_container(self._statistics), 0  # the kernel bounds both together
         self.peak = max(self.peak, use.own)
         # Twice, as RLIMIT_NPROC already refuses the next process where the kernel counts by namespace.
         return self._too_much(use) or use.processes > 2 * self._processes
@@ -89,6 +96,23 @@ class Watch:
             if os.path.exists(f"{self._folder}/{name}"):
                 self.peak = int(_read(f"{self._folder}/{name}"))
         return memory_kills([self._folder]) > 0
+
+
+def container_statistics(memory: int) -> str:
+    """Where the control group of this container, which has a limit of `memory` bytes, tells its use; else empty."""
+    for folder, limit in (("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")):
+        try:
+            if int(_read(f"{folder}/{limit}")) // _PAGE == memory // _PAGE:
+                return f"{folder}/memory.stat"
+        except (OSError, ValueError):
+            continue
+    return ""
+
+
+def memory_of_container(statistics: str) -> int:
+    """Bytes of memory that processes hold for themselves, of a control group's `memory.stat`."""
+    values = dict(line.split() for line in _read(statistics).splitlines())
+    return int(values.get("total_rss", values.get("anon", "0")))
 
 
 def memory_kills(folders: list[str]) -> int:
