@@ -398,7 +398,7 @@ def test_tests_that_agents_have_too_run_as_they_were_published(theirs: Write) ->
     task = taken(source)
     text = (source.parent / "suite/tasks/parcels/tests/test.sh").read_text()
     assert task.environment.apt == ("gcc", "g++", "make")
-    assert text.startswith("cp --remove-destination /tests/test_outputs.py /app/test_outputs.py\n")
+    assert text.startswith("mkdir -p /app && cp --remove-destination /tests/test_outputs.py /app/test_outputs.py\n")
 
 
 def test_a_program_may_have_to_be_one_and_remarks_say_nothing(theirs: Write) -> None:

@@ -182,7 +182,8 @@ def _by_script(
     image.python = image.python or told.python or None
     # Tests that agents have too are run as they were published.
     again = [
-        f"cp --remove-destination {shlex.quote(f'/tests/{name}')} {shlex.quote(place)}\n"
+        f"mkdir -p {shlex.quote(str(PurePosixPath(place).parent))}"
+        f" && cp --remove-destination {shlex.quote(f'/tests/{name}')} {shlex.quote(place)}\n"
         for place, name in shown.items()
     ]
     told.text = "".join(again) + told.text
