@@ -87,7 +87,7 @@ def read_settings(folder: Path) -> HarborSettings:
         user={"0": "root", "None": ""}.get(str(agent.get("user")), str(agent.get("user"))),
         health=_health(environment),
         seconds=positive_seconds(agent.get("timeout_sec"), 900.0),
-        test_seconds=positive_seconds(verifier.get("timeout_sec"), 240.0),
+        test_seconds=positive_seconds(verifier.get("timeout_sec"), 600.0),
         memory=_memory(environment),
         internet=_internet(agent, environment),
         category=printable(str(metadata.get("category") or metadata.get("domain") or "Software"), 80),

@@ -21,7 +21,7 @@ from repoassay.interchange.harbor_steps import join_tests, positive_seconds, rea
 from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
 from repoassay.interchange.harbor_variables import TaskVariables, check_asked_models
 from repoassay.interchange.hidden_test_text import absolute_paths
-from repoassay.interchange.image_accounts import check_account
+from repoassay.interchange.image_accounts import check_working_account
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal, absolute_place
 from repoassay.interchange.image_programs import stand_in
 from repoassay.interchange.image_recipe import read_image
@@ -285,7 +285,7 @@ def _task(
     if image.git:
         check_without_history(instruction, tests.text, solved)
     if image.account:
-        check_account(image.account, image, (instruction, tests.text, solved), "environment/Dockerfile")
+        check_working_account(image.account, image, (instruction, tests.text, solved), "environment/Dockerfile")
     folders = [image.work, *image.folders, *(str(PurePosixPath(file).parent) for file in image.files)]
     texts = absolute_paths("\n".join((instruction, tests.text, solved, *artifacts, *image.build)))
     moved = moved_places(image.build)

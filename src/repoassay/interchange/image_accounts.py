@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
 
-__all__ = ["check_account", "owned_places"]
+__all__ = ["check_working_account", "owned_places"]
 
 WHY = "Its agent works as an account beside root, whose rights a sandbox has not."
 _ASKS_WHO = re.compile(
@@ -33,7 +33,7 @@ def owned_places(words: list[str]) -> tuple[str, list[str]]:
     return targets[0].partition(":")[0], targets[1:]
 
 
-def check_account(account: str, recipe: ImageRecipe, texts: Iterable[str], file: str) -> None:
+def check_working_account(account: str, recipe: ImageRecipe, texts: Iterable[str], file: str) -> None:
     """See that an account may change what whoever works in a sandbox may, and lay its home.
 
     Raises:

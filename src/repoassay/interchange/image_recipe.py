@@ -25,6 +25,7 @@ from repoassay.interchange.image_file import (
     read_instructions,
     without_registry,
 )
+from repoassay.interchange.image_ignored import leave_out_ignored
 from repoassay.interchange.image_programs import check_programs, listed_packages, stand_in
 from repoassay.interchange.image_stages import ImageStage, copy_command, join_stages
 from repoassay.interchange.image_toolchains import ToolChain, copied_go, lay_in_environment, tool_chain_of
@@ -75,6 +76,7 @@ def read_image(file: Path, context: Path, name: str, *, wider: Path | None = Non
         lay_in_environment(reader.recipe)
     except ValueError as error:
         raise ImportRefusal(str(error), name) from error
+    leave_out_ignored(reader.recipe.files, file, context)
     if reader.recipe.build:
         reader.recipe.build += starters(reader.recipe.paths)
     return reader.recipe
@@ -136,7 +138,7 @@ class _Reader:
         return named[-1] if named else numbered
 
     def _user(self, rest: str) -> None:
-        """Root is whoever works in a sandbox; see `check_account` for any other."""
+        """Root is whoever works in a sandbox; see `check_working_account` for any other."""
         name = fill_variables(rest, self._known).strip().partition(":")[0]
         self.recipe.account = "" if name in ("root", "0") else name
 
