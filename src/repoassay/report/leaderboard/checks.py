@@ -13,10 +13,10 @@ from repoassay.report.leaderboard.entry import RUN, SUBMISSION, EntryRefusal, Le
 from repoassay.report.leaderboard.manifest import strict_json
 from repoassay.types import Attribution, NetworkPolicy, Plan, Spending
 
-__all__ = ["check_amounts", "check_bounds", "check_dates", "check_working_account"]
+__all__ = ["check_account", "check_amounts", "check_bounds", "check_dates"]
 
 
-def check_working_account(folder: Path, plan: Plan, one: AttemptFiles) -> Iterator[EntryRefusal]:
+def check_account(folder: Path, plan: Plan, one: AttemptFiles) -> Iterator[EntryRefusal]:
     """Refuse an account that is not the sum of its calls, and calls that are not the attempt's."""
     place = folder / one.place
     spent, file = one.attempt.spent, f"{one.place}/attempt.json"

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from repoassay.errors import BadInput, RepoAssayError
 from repoassay.records import NewerRecord, parse, validation_reason
 from repoassay.report.leaderboard.attempt_files import AttemptFiles
-from repoassay.report.leaderboard.checks import check_amounts, check_bounds, check_dates, check_working_account
+from repoassay.report.leaderboard.checks import check_account, check_amounts, check_bounds, check_dates
 from repoassay.report.leaderboard.entry import FIGURES, RUN, EntryRefusal, LeaderboardEntry, read_submitted
 from repoassay.report.leaderboard.figures import differences, figures_of
 from repoassay.report.leaderboard.manifest import check_sealed, strict_json
@@ -79,7 +79,7 @@ def validate(folder: Path, now: datetime | None = None) -> Validated:
     refusals = [*check_plan(plan, submitted), *check_journal(folder, plan, made), *check_places(plan, made)]
     refusals += check_dates(plan, submitted, made, latest)
     for one in made:
-        refusals += [*check_verdict(plan, one), *check_working_account(folder, plan, one), *check_files(folder, one)]
+        refusals += [*check_verdict(plan, one), *check_account(folder, plan, one), *check_files(folder, one)]
     rows: list[ResultRow] = []
     refusals += _figures(folder, rows)
     notes = plan_notes(folder, plan)
