@@ -71,6 +71,7 @@ def test_modules_of_go_come_from_where_the_user_allows(convert: Convert, monkeyp
         "environment/Dockerfile": "FROM golang:1.22\nWORKDIR /app\nCOPY go.mod .\nRUN go mod download\n",
         "environment/go.mod": "module x\nrequire github.com/a/b v1.2.3\n",
     }
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://packages.example.org/simple")
     monkeypatch.setenv("REPOASSAY_PACKAGE_HOSTS", "proxy.golang.org")
     (refusal,) = convert(files).refused
     assert refusal.text.startswith("REPOASSAY_PACKAGE_HOSTS='sum.golang.org'")

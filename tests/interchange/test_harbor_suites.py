@@ -159,7 +159,7 @@ REFUSALS = {
         0,
     ),
     "another image's files": ({"Dockerfile": "FROM debian\nCOPY --from=nginx /x /app/\n"}, "out of another image", 2),
-    "another account": ({"Dockerfile": "FROM node\nWORKDIR /app\nUSER node\n"}, "an account beside root", 3),
+    "another account": ({"Dockerfile": "FROM node\nWORKDIR /app\nUSER node\n"}, "an account beside root", 0),
     "an agent's account": ({"task": ABOUT.replace("[agent]", "[agent]\nuser = 'node'")}, "an account beside root", 0),
     "steps": ({"task": f"{ABOUT}[[steps]]\nname = 'a'\n[[steps]]\nname = 'b'\n"}, "no instruction.md", 0),
     "a download": ({"Dockerfile": "FROM python:3.12\nRUN true && \\\n  curl -O https://x.org/a\n"}, "with curl", 2),
@@ -344,7 +344,7 @@ def test_packages_are_told_from_options() -> None:
     )
     assert (steps.apt, steps.pip, steps.build) == (["g++"], ["a==1", "-r r.txt"], [])
     assert read_shell("pip install -q a==1 2>/dev/null >/tmp/log").pip == ["a==1"]
-    for line in ("pip install git+https://x.org/a", "pip install -e .", "pip install --index-url https://x a"):
+    for line in ("pip install git+https://x.org/a", "pip install --index-url https://x a"):
         with pytest.raises(ValueError, match="installs"):
             read_shell(line)
 
@@ -398,7 +398,7 @@ def test_tests_that_agents_have_too_run_as_they_were_published(theirs: Write) ->
     task = taken(source)
     text = (source.parent / "suite/tasks/parcels/tests/test.sh").read_text()
     assert task.environment.apt == ("gcc", "g++", "make")
-    assert text.startswith("cp --remove-destination /tests/test_outputs.py /app/test_outputs.py\n")
+    assert text.startswith("mkdir -p /app && cp --remove-destination /tests/test_outputs.py /app/test_outputs.py\n")
 
 
 def test_a_program_may_have_to_be_one_and_remarks_say_nothing(theirs: Write) -> None:

@@ -45,9 +45,28 @@ def test_modules_that_need_no_others_are_built(tmp_path: Path) -> None:
         ("go get x.org/y", {}),
     ],
 )
-def test_what_is_to_be_fetched_is_refused(tmp_path: Path, run: str, files: dict[str, str]) -> None:
+def test_what_is_to_be_fetched_is_refused_where_a_private_index_is_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: str, files: dict[str, str]
+) -> None:
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://packages.example.org/simple")
     with pytest.raises(ImportRefusal, match="fetches something"):
         image(tmp_path, run, **files)
+
+
+@pytest.mark.parametrize(
+    ("run", "files", "kept"),
+    [
+        ("go build ./...", {"go_mod": f"{GO}require x.org/y v1.2.3\n"}, "GOMODCACHE"),
+        ("cargo fetch", {"Cargo_toml": CRATE + 'serde = "1"\n'}, "CARGO_HOME"),
+        ("go install x.org/y@latest", {}, "GOMODCACHE"),
+    ],
+)
+def test_modules_of_public_registries_are_kept_in_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: str, files: dict[str, str], kept: str
+) -> None:
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://pypi.org/simple")
+    recipe = image(tmp_path, run, **files)
+    assert recipe.variables[kept].startswith("/env/") and recipe.build[0].endswith(run)
 
 
 def test_tool_chains_of_this_machine_stand_for_those_that_installers_fetch() -> None:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from repoassay.interchange.image_file import fill_variables
 from repoassay.package_proxy import HostRule, Indexes
 
-__all__ = ["BuildHosts", "UnreachedHosts", "in_environment", "starters", "with_arguments"]
+__all__ = ["MODULES_KEPT", "BuildHosts", "UnreachedHosts", "in_environment", "starters", "with_arguments"]
 
 _ADDRESS = re.compile(r"\bhttps?://[^\s\"'|;&<>()`\\]+")
 _BY_ADDRESS = re.compile(r"(?<![\w./-])(curl|wget|git (?:-\S+ )*(?:clone|ls-remote|remote add))(?=\s|$)")
@@ -25,6 +25,9 @@ _MODULES = {
     "terraform": ("registry.terraform.io", "releases.hashicorp.com"),
 }
 """Where programs get modules that a project's own files name."""
+MODULES_KEPT = {"go": {"GOMODCACHE": "/env/modules/go", "GOFLAGS": "-modcacherw"},
+                "cargo": {"CARGO_HOME": "/env/modules/cargo"}}  # fmt: skip
+"""Variables that let fetched modules lie in the environment, where agent and tests have them without a network."""
 _LED_ON = {
     "github.com": ("release-assets.githubusercontent.com", "codeload.github.com"),
     "go.dev": ("dl.google.com",),
@@ -46,11 +49,22 @@ class BuildHosts:
 
     def __init__(self, known: Mapping[str, str], rules: tuple[HostRule, ...] | None = None) -> None:
         self._known = known
-        self._rules = Indexes.configured().extra if rules is None else rules
+        self._rules = Indexes.configured().public_rules() if rules is None else rules
+        self.modules: set[str] = set()
+        """Programs that fetch modules."""
 
     def check_modules(self, program: str) -> None:
         """See that a program reaches the modules that it fetches; raises `UnreachedHosts`."""
         self._check(program, [(host, 443) for host in _MODULES[program]])
+        self.modules.add(program)
+
+    def knows(self, text: str) -> bool:
+        """Whether the values of all variables that a text names are known."""
+        return all(name in self._known for name in re.findall(r"\$\{?(\w+)", text))
+
+    def filled(self, text: str) -> str:
+        """A text with the values of the variables that are known by then."""
+        return fill_variables(text, self._known)
 
     def reaches(self, command: str) -> bool:
         """Whether builds may fetch from every address that a command names."""
@@ -73,7 +87,7 @@ class BuildHosts:
             UnreachedHosts: One is not.
             ValueError: It names none that can be read.
         """
-        text = fill_variables(command, self._known)
+        text = self.filled(command)
         places = [_place(address) for address in _ADDRESS.findall(text)]
         if not places or not all(re.fullmatch(r"[a-z0-9.-]+", host) for host, _ in places):
             raise ValueError(f"Its Dockerfile fetches something with {what}, which builds cannot reach.")

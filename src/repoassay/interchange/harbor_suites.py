@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from repoassay.errors import BadInput
+from repoassay.interchange.build_hosts import in_environment
 from repoassay.interchange.compose_file import mount_files
 from repoassay.interchange.git_history import check_without_history, without_history
+from repoassay.interchange.harbor_files import PARTS, check_plain
 from repoassay.interchange.harbor_refusals import refusal_of_harbor
 from repoassay.interchange.harbor_registry import dataset_names
 from repoassay.interchange.harbor_settings import HarborSettings, read_settings
@@ -19,9 +21,11 @@ from repoassay.interchange.harbor_steps import join_tests, positive_seconds, rea
 from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
 from repoassay.interchange.harbor_variables import TaskVariables, check_asked_models
 from repoassay.interchange.hidden_test_text import absolute_paths
-from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
+from repoassay.interchange.image_accounts import check_working_account
+from repoassay.interchange.image_file import ImageRecipe, ImportRefusal, absolute_place
 from repoassay.interchange.image_programs import stand_in
-from repoassay.interchange.image_recipe import absolute_place, read_image
+from repoassay.interchange.image_recipe import read_image
+from repoassay.interchange.image_toolchains import moved_places, moved_text
 from repoassay.interchange.state_task import StateTask, state_places
 from repoassay.text import join_names, printable
 
@@ -29,11 +33,7 @@ __all__ = ["HarborTasks"]
 
 _MOST_FOLDERS = 200_000
 _MOST_SHOWN = 12
-_MOST_FILES = 50_000
 _IN_ROOT = re.compile(r"""["']?\$(PWD|\{PWD\}|\(pwd\))["']? *==? *["']?/["']?(\s|\])""")
-_PARTS = ("environment", "tests", "solution", "steps")
-"""Folders of a task of Harbor; what else lies beside its task.toml is no part of it."""
-_POINTER, _LARGEST_POINTER = b"version https://git-lfs.github.com/spec/", 1024
 
 
 class HarborTasks:
@@ -74,7 +74,7 @@ class HarborTasks:
                 yield folder
             if left and not (folder / "task.yaml").is_file():
                 inner = (item for item in sorted(folder.iterdir(), reverse=True) if item.name[0] != ".")
-                waiting += [(item, left - 1) for item in inner if not (found and item.name in _PARTS)]
+                waiting += [(item, left - 1) for item in inner if not (found and item.name in PARTS)]
 
     def no_task(self, folder: Path) -> ImportRefusal | None:
         """Why a folder is none of Harbor's tasks; None where it may be one."""
@@ -86,33 +86,8 @@ class HarborTasks:
         Raises:
             ImportRefusal: Something of it is not understood; says what, and on which line.
         """
-        _check_plain(folder)
+        check_plain(folder)
         return _first(folder) if (folder / "task.yaml").is_file() else _harbor(folder)
-
-
-def _check_plain(folder: Path) -> None:
-    """Refuse links: one to a folder of this machine would bring its files into the task."""
-    seen = 0
-    parts = set(_PARTS) if (folder / "task.toml").is_file() and not (folder / "task.yaml").is_file() else set()
-    for place, folders, files in os.walk(folder):
-        if parts and Path(place) == folder:
-            folders[:] = [name for name in folders if name in parts]
-        for name in (*folders, *files):
-            seen += 1
-            if seen > _MOST_FILES:
-                raise ImportRefusal("Its files are more than a task may have.", "environment")
-            path = Path(place, name)
-            if path.is_symlink() or not (path.is_file() or path.is_dir()):
-                where = printable(path.relative_to(folder).as_posix(), 200)
-                raise ImportRefusal("Its files hold a link or something else that is no plain file.", where)
-            if name in files and path.stat().st_size < _LARGEST_POINTER and _is_pointer(path):
-                where = printable(path.relative_to(folder).as_posix(), 200)
-                raise ImportRefusal("It has a file that lies in Git LFS, of which only the pointer is here.", where)
-
-
-def _is_pointer(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return stream.read(len(_POINTER)) == _POINTER
 
 
 def _is_task(folder: Path) -> bool:
@@ -131,6 +106,10 @@ def _harbor(folder: Path) -> StateTask:
     if told.work:
         image.work = absolute_place(image.work, told.work)
         image.folders.append(image.work)
+    if told.user:
+        image.account = told.user.removeprefix("root")
+    if told.health:
+        image.build.append(f"cd {shlex.quote(image.work)} && ({in_environment(told.health)})")
     brings_image = told.separate and (folder / "tests/Dockerfile").is_file()
     own = _add_image_of_tests(image, folder) if brings_image else {}
     if told.steps:
@@ -305,9 +284,12 @@ def _task(
     solved = task_text(asked.parent, asked.name) if asked else ""
     if image.git:
         check_without_history(instruction, tests.text, solved)
+    if image.account:
+        check_working_account(image.account, image, (instruction, tests.text, solved), "environment/Dockerfile")
     folders = [image.work, *image.folders, *(str(PurePosixPath(file).parent) for file in image.files)]
     texts = absolute_paths("\n".join((instruction, tests.text, solved, *artifacts, *image.build)))
-    places = state_places(folders, texts, tests.looked_at)
+    moved = moved_places(image.build)
+    places = state_places(folders, texts, [moved_text(place, moved) for place in tests.looked_at])
     if image.git:
         image.build.append(without_history(places))
     for user in image.users:
@@ -322,7 +304,7 @@ def _task(
         fail_to_pass=tests.ids, solution=solution, seconds=seconds, test_seconds=test_seconds, memory=memory,
         internet=internet, origin=f"task {printable(folder.name, 200)} of Harbor or terminal-bench", category=category,
         variables=variables.values, keys=variables.keys, optional_keys=tuple(variables.optional),
-        runner=tests.runner, test_files=tests.files,
+        runner=tests.runner, test_files=tests.files, moved=moved,
     )  # fmt: skip
 
 

@@ -171,7 +171,7 @@ def _check_own(script: str, name: str, work: str, placed: Collection[str]) -> No
     """Refuse a script that runs tests which nobody has put where it looks for them."""
     before = ""
     for number, line in enumerate(script.replace("\\\n", "  ").splitlines(), 1):
-        for told in _AGENTS.findall(line):
+        for told in _AGENTS.findall("" if line.lstrip().startswith("#") else line):
             named = re.escape(told.rpartition("/")[2])
             put = re.search(rf"\b(cp|mv|ln|install|rsync|cat|cd)\b.*({named}|tests|TEST_DIR)",
                             before + line.partition("pytest")[0])  # fmt: skip
@@ -193,7 +193,8 @@ def _by_script(
     image.python = image.python or told.python or None
     # Tests that agents have too are run as they were published.
     again = [
-        f"cp --remove-destination {shlex.quote(f'/tests/{name}')} {shlex.quote(place)}\n"
+        f"mkdir -p {shlex.quote(str(PurePosixPath(place).parent))}"
+        f" && cp --remove-destination {shlex.quote(f'/tests/{name}')} {shlex.quote(place)}\n"
         for place, name in shown.items()
     ]
     told.text = "".join(again) + told.text

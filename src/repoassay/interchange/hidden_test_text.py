@@ -32,7 +32,7 @@ _MAKES_ITS_OWN = re.compile(r"\bgit\b[\"', ]+init\b|\bgit -C \S+ init\b")
 _OPEN_FILES = re.compile(r"(?m)^.*\breadlink\(.*(\bfd\b|/proc/).*$")
 _IS_NO_LINK = re.compile(r"\bassert not [\w.\[\]\"'/ ()]{1,200}?\.(?:is_symlink|islink)\(")
 _REMARKS = re.compile(r"(?m)(?<=^)[ \t]*#.*$")
-_INSTALLS = re.compile(r"(?m)^.*\bapt(-get)? .*$")
+_INSTALLS = re.compile(r"(?m)^.*(\bapt(-get)? |\b(NO_PROXY|no_proxy)=).*$")
 _PASSED_OVER = re.compile(r"[\"']\.git[\"'](?=[^\n]*[\"'](node_modules|__pycache__|\.venv)[\"'])"
                           r"|(?<=[\"'])(node_modules|__pycache__|\.venv)[\"'][^\n]*?[\"']\.git[\"']")  # fmt: skip
 """`.git` in a list of folders in which nothing is looked for."""

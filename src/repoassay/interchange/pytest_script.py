@@ -12,7 +12,7 @@ __all__ = ["AGENTS_TESTS", "PytestScript", "check_reward", "check_reward_place",
 
 AGENTS_TESTS = "Its test script runs tests that lie among the files of the agent."
 _NOTHING = re.compile(
-    r"^(#.*|set [-+].*|(sudo )?apt(-get)? .*|(curl|wget) .*install\.sh.*|(source|\.) .*"
+    r"^(#.*|set [-+].*|(sudo )?(apt(-get)?|apk) .*|(curl|wget) .*install\.sh.*|(source|\.) .*"
     r"|\w+=(\$\?|[\w./:$\"'-]*)|export ((UV|PIP|DEBIAN)_\w+|TEST_DIR)=[^`(]*|export PATH=[^`(]*\.(local|cargo)/[^`(]*"
     r"|uv (venv|init|python)\b.*|exit .*|then|else|fi|true|:|trap .*|deactivate|pip3? install --upgrade pip.*"
     r"|(echo|printf) [^>]*(>+ ?(&\d|\"?(/logs|\$)\S*)[^>]*)?"

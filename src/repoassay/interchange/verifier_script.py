@@ -13,7 +13,7 @@ __all__ = ["VerifierScript", "read_verifier"]
 _HEREDOC = re.compile(r"<<-?\s*([\"']?)([A-Za-z_]\w*)\1")
 _INSTALLS = re.compile(
     r"^(if ! )?(sudo )?(?:DEBIAN_FRONTEND=\w+ )?"
-    r"(apt(-get)?|pip[\d.]*|python[\d.]* -m pip|uv (pip|add|venv|init|sync|python|tool)) ?\b"
+    r"(apt(-get)?|apk|pip[\d.]*|python[\d.]* -m pip|uv (pip|add|venv|init|sync|python|tool)) ?\b"
 )
 _SETS_UP = re.compile(
     r"^((curl|wget)\b.*(astral\.sh|install\.sh|get-pip).*|(source|\.) .*(\.local/bin/env|\.cargo/env|activate)\"?"
@@ -118,7 +118,7 @@ def _line(line: str, found: VerifierScript) -> str:
 
 def _install(step: str, found: VerifierScript) -> None:
     step = re.sub(r"^uv add\b", "uv pip install", step)
-    if not re.match(r"(apt(-get)?|pip[\d.]*|python[\d.]* -m pip|uv pip) (?=.*\binstall\b)", step):
+    if not re.match(r"(apt(-get)?|pip[\d.]*|python[\d.]* -m pip|uv pip) (?=.*\binstall\b)|apk .*\badd\b", step):
         return
     if "$" in step:
         raise ValueError("Its test script installs what a variable of it names.")
