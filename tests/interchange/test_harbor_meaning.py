@@ -159,6 +159,18 @@ def test_what_a_dockerignore_names_is_not_in_the_image(tmp_path: Path) -> None:
     assert found == {".dockerignore", "Dockerfile", "keep.md", "deep/notes.md", "data/in.txt"}
 
 
+def test_a_dockerignore_full_of_stars_takes_no_time(tmp_path: Path) -> None:
+    deep = "/".join("a" * 40)
+    files = {
+        "environment/.dockerignore": f"{'a/**/' * 40}b\n{'**/' * 200}b\n{'a*' * 200}b\n",
+        f"environment/{deep}/c": "kept",
+        f"environment/{'a' * 200}": "kept",
+    }
+    folder = converted(tmp_path, files)
+    assert isinstance(folder, TaskFolder)
+    assert (folder.path / "files/app" / deep / "c").is_file() and (folder.path / "files/app" / ("a" * 200)).is_file()
+
+
 UV = """\
 #!/bin/bash
 ready() {
