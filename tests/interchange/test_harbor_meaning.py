@@ -12,7 +12,7 @@ from repoassay.engine import GradingContext
 from repoassay.interchange import TaskRefusal, import_suite
 from repoassay.tasks import TaskFolder, find_suite
 
-DOCKERFILE = "FROM python:3.12-slim\nWORKDIR /app\nCOPY . /app\n"
+DOCKERFILE = "FROM debian:12\nWORKDIR /app\nCOPY . /app\n"
 SCRIPT = """\
 #!/bin/bash
 pytest /tests/test_sum.py -rA
