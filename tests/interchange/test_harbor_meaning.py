@@ -12,7 +12,7 @@ from repoassay.engine import GradingContext
 from repoassay.interchange import TaskRefusal, import_suite
 from repoassay.tasks import TaskFolder, find_suite
 
-DOCKERFILE = "FROM python:3.12-slim\nWORKDIR /app\nCOPY . /app\n"
+DOCKERFILE = "FROM debian:12\nWORKDIR /app\nCOPY . /app\n"
 SCRIPT = """\
 #!/bin/bash
 pytest /tests/test_sum.py -rA
@@ -157,6 +157,18 @@ def test_what_a_dockerignore_names_is_not_in_the_image(tmp_path: Path) -> None:
     place = folder.path / "files/app"
     found = {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()}
     assert found == {".dockerignore", "Dockerfile", "keep.md", "deep/notes.md", "data/in.txt"}
+
+
+def test_a_dockerignore_full_of_stars_takes_no_time(tmp_path: Path) -> None:
+    deep = "/".join("a" * 40)
+    files = {
+        "environment/.dockerignore": f"{'a/**/' * 40}b\n{'**/' * 200}b\n{'a*' * 200}b\n",
+        f"environment/{deep}/c": "kept",
+        f"environment/{'a' * 200}": "kept",
+    }
+    folder = converted(tmp_path, files)
+    assert isinstance(folder, TaskFolder)
+    assert (folder.path / "files/app" / deep / "c").is_file() and (folder.path / "files/app" / ("a" * 200)).is_file()
 
 
 UV = """\

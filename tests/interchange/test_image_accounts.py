@@ -46,6 +46,7 @@ def test_the_account_that_task_toml_names_is_read_the_same(convert: Convert) -> 
         ({"environment/Dockerfile": GIVEN.replace("-R ann:ann /app", "-R ann:ann /srv")}, "/app is not ann's"),
         ({"environment/Dockerfile": GIVEN.replace("USER", "COPY data.txt /app/late\nUSER")}, "/app/late is not ann's"),
         ({"environment/Dockerfile": GIVEN.replace("USER", "RUN touch /app/late\nUSER")}, "root runs commands"),
+        ({"environment/Dockerfile": GIVEN.replace("USER", "RUN touch /app/late && chown ann /app\nUSER")}, "root runs"),
         ({"environment/Dockerfile": GIVEN.replace("USER ann", "USER bob")}, "bob is not made"),
         ({"environment/Dockerfile": GIVEN, "instruction.md": "Write /app/out/sum.txt without sudo.\n"}, "names sudo"),
         ({"environment/Dockerfile": GIVEN, "solution/solve.sh": "whoami > /app/out/sum.txt\n"}, "names whoami"),

@@ -18,7 +18,7 @@ _ASKS_WHO = re.compile(
     r"|PermissionError|EACCES|setuid|seteuid|(non-?)?root)\b|\bsu -|\bid -|[Pp]ermission denied"
 )
 
-_REMOVED = re.compile(r"\brm -\w*r\w* (?:/\S+ )*?(/[\w./-]+)(?=\s|$)")
+_REMOVED = re.compile(r"\brm -(?=\w*r)\w+ (?:/\S+ )*?(/[\w./-]+)(?=\s|$)")
 
 
 def owned_places(words: list[str]) -> tuple[str, list[str]]:
@@ -28,7 +28,7 @@ def owned_places(words: list[str]) -> tuple[str, list[str]]:
         words: The command's words, from `chown` on.
     """
     targets = [word for word in words[1:] if not word.startswith("-") and not re.match(r"\d?>", word)]
-    if not any(re.fullmatch(r"-\w*R\w*|--recursive", word) for word in words) or len(targets) < 2:
+    if not any(re.fullmatch(r"-(?=\w*R)\w+|--recursive", word) for word in words) or len(targets) < 2:
         return "", []
     return targets[0].partition(":")[0], targets[1:]
 

@@ -186,8 +186,8 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
     if program in _APT_TOOLS:
         steps.apt += _apt_packages(installing)
         return True
-    if program == "chown":
-        steps.owned.append(owned_places(words))
+    if program == "chown" and (given := owned_places(words))[1]:
+        steps.owned.append(given)
     if program == "apk":
         steps.apt += _apt_packages(["apk", "install", *debian_packages(words[1:])])
         return True
