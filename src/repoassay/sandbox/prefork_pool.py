@@ -97,6 +97,7 @@ class WarmParent:
     _jobs: Any = None
     _process: Any = None
     _said: bytearray = field(default_factory=bytearray)
+    _places: dict[Path, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         layers = [self.cache.path / kind for kind in ("checkouts", "bytecode")]
@@ -246,7 +247,9 @@ class WarmParent:
 
     def _place(self, layer: Path) -> str:
         """Where the parent sees an entry of the cache."""
-        return f"/{layer.resolve().relative_to(self.cache.path.resolve()).as_posix()}"
+        if layer not in self._places:
+            self._places[layer] = f"/{layer.resolve().relative_to(self.cache.path.resolve()).as_posix()}"
+        return self._places[layer]
 
     def _give(self, document: dict[str, Any]) -> None:
         body = encode(document)

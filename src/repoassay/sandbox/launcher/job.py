@@ -61,6 +61,8 @@ def make_slots(users: int, server: _socket.socket) -> NoReturn:
             _make_slot(*given)
             for descriptor in given:
                 os.close(descriptor)
+    except EOFError:
+        pass  # the fork server is gone
     except BaseException as error:  # noqa: BLE001 - the host reads why from what was said
         os.write(2, f"{type(error).__name__}: {error}\n".encode())
     finally:

@@ -28,7 +28,6 @@ _ENTERING = 120.0
 """Seconds the warm interpreter may take, with whatever it has to import first, until it enters a slot."""
 _ENDING = 1.0
 _CREDENTIALS = struct.Struct("iII")
-_REPORT = struct.Struct("iddq")
 _KIB = 1024
 
 
@@ -49,7 +48,7 @@ class Keeper:
         self.entrance.setblocking(False)
         self.open = {self.told, self.said, self.made, self.entrance.fileno()}
         self.ends = self.open - {self.said}  # while the loop knows them
-        self.first = self.entrant = 0
+        self.first = self.entrant = self.worker = 0
         self.gate: Gate | None = None
         self._heard, self._spoken, self._notes = bytearray(), bytearray(), bytearray()
         self._pidfd = -1
@@ -57,7 +56,7 @@ class Keeper:
         self._ended, self._fault = "", ""
         self._status: int | None = None
         self._cpu, self._peak = 0.0, 0
-        self._first_gone = self._entrant_gone = False
+        self._through = self._first_gone = self._entrant_gone = False
         self.started = time.monotonic()
         self.wall = self._look = 0.0
         self.due = self.started + _ENTERING
@@ -102,6 +101,11 @@ class Keeper:
         if not self.first and self.made in self.open:
             self.ready(self.made)
 
+    def know_worker(self) -> None:
+        """The same of the worker's number."""
+        if not self.worker and self.entrance.fileno() in self.open:
+            self.ready(self.entrance.fileno())
+
     def _note(self, *, at_end: bool) -> None:
         number, newline, rest = bytes(self._notes).partition(b"\n")
         if newline and number.isdigit() and not self.first:
@@ -115,7 +119,7 @@ class Keeper:
             self.fail(fault.decode(errors="replace").removeprefix("fault ") or "its process 1 could not be made")
 
     def _word(self) -> bool:
-        """A word of who enters: that it is there, and at the end what became of the job."""
+        """A word of who enters, that it is there, or of the worker, that it was born in there."""
         try:
             data, extra, *_ = self.entrance.recvmsg(64, _socket.CMSG_SPACE(_CREDENTIALS.size))
         except BlockingIOError:
@@ -124,23 +128,20 @@ class Keeper:
             data, extra = b"", []
         if not data:
             self._entrant_gone = True
-            if not self.ending and self._watch is None:
+            if self._watch is None:
                 self.fail("the warm interpreter did not start it")
-            self.end("exited")
             return False
+        number = next((_CREDENTIALS.unpack(sent[: _CREDENTIALS.size])[0] for *_, sent in extra), 0)
         if data == b"here" and not self.entrant and not self.ending:
-            self._meet(extra)
-        elif len(data) == _REPORT.size and self._watch is None:
-            self.fail("the warm interpreter told of its end before it was let in")
-        elif len(data) == _REPORT.size and self._status is None:
-            self._status, user, system, peak = _REPORT.unpack(data)
-            self._cpu, self._peak = self._cpu + user + system, peak * _KIB
-            self._entrant_gone = True
-            self.end("exited")
+            self._meet(number)
+        elif data == b"born" and self._through and not self.worker:
+            self.worker = number
+            limits = (self.job["memory"], self.job["disk"], self.job["processes"])
+            self._watch = Watch([self.first, self.worker], *limits, [])
         return True
 
-    def _meet(self, extra: list[tuple[int, int, bytes]]) -> None:
-        self.entrant = next(_CREDENTIALS.unpack(data[: _CREDENTIALS.size])[0] for *_, data in extra)
+    def _meet(self, number: int) -> None:
+        self.entrant = number
         try:
             self._pidfd = os.pidfd_open(self.entrant)
             self.gate = Gate(self.entrant)
@@ -157,13 +158,11 @@ class Keeper:
             except OSError as error:
                 reason = f"it ended at the gate ({error})"
             if reason == "through":
-                self.gate = None
+                self.gate, self._through = None, True
                 self.know_first()
                 self.started = time.monotonic()
                 self.due = self.started + self.job["seconds"]
                 self._look = self.started + LOOK
-                limits = (self.job["memory"], self.job["disk"], self.job["processes"])
-                self._watch = Watch([self.first, self.entrant], *limits, [])
             elif reason:
                 self.fail(f"the warm interpreter may not start it: {reason}")
         else:
@@ -195,7 +194,6 @@ class Keeper:
         if not self.ending:
             self._fault = reason
             self._end()
-            self._kill_entrant()
 
     def end(self, how: str) -> None:
         """End the job; the first reason holds."""
@@ -207,6 +205,10 @@ class Keeper:
         self.wall = time.monotonic() - self.started
         self.due = time.monotonic() + _ENDING
         self._kill_first()
+        try:
+            self.entrance.shutdown(_socket.SHUT_WR)  # who waits to enter leaves by itself: it may share others' memory
+        except OSError:
+            pass  # it has left
         if not self.entrant:
             self._entrant_gone = True  # and should it still come, it finds nobody here
 
@@ -221,6 +223,13 @@ class Keeper:
             except ProcessLookupError:
                 pass
         self._entrant_gone = True
+
+    def ended(self, status: int, usage: resource.struct_rusage) -> None:
+        """The worker has ended, and with it the job."""
+        self.worker = -1
+        self._status, self._peak = status, usage.ru_maxrss * _KIB
+        self._cpu += usage.ru_utime + usage.ru_stime
+        self.end("exited")
 
     def buried(self, usage: resource.struct_rusage) -> None:
         """Process 1 has ended, and with it the whole namespace."""

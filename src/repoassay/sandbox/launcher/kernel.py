@@ -23,6 +23,7 @@ __all__ = [
     "NO_LINKS",
     "NO_MAGIC_LINKS",
     "NO_OTHER_MOUNT",
+    "adopt_nobody",
     "detach",
     "die_with_parent",
     "drop_bounding_set",
@@ -65,6 +66,7 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_SET_SECCOMP, _PR_CAPB
     24,
     38,
 )
+_PR_SET_CHILD_SUBREAPER = 36
 _SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _SYS_CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE_PARENT, _SIGCHLD = 0x8000, 17
@@ -185,6 +187,11 @@ def not_dumpable() -> None:
 def dumpable() -> None:
     """Let processes of the same user, and this one, at its /proc entries again."""
     _prctl(_PR_SET_DUMPABLE, 1, "set dumpable")
+
+
+def adopt_nobody() -> None:
+    """Leave orphans among this process's descendants to process 1."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 0, "adopt nobody")
 
 
 def keep_capabilities() -> None:

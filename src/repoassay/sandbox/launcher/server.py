@@ -147,8 +147,11 @@ class _Server:
             return
         for keeper in self._keepers:
             keeper.know_first()
+            keeper.know_worker()
             if keeper.first == pid:
                 keeper.buried(usage)
+            elif keeper.worker == pid:
+                keeper.ended(status, usage)
 
     def _look(self) -> None:
         now = time.monotonic()
