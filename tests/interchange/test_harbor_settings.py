@@ -124,7 +124,7 @@ def test_a_python_environment_of_the_tests_own_image_is_the_tasks_own(convert: C
     assert "/opt" in taken(done).state.places  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("line", ["COPY data.txt /grader/data.txt", "RUN python3 /tests/prepare.py"])
+@pytest.mark.parametrize("line", ["COPY data.txt /usr/lib/data.txt", "RUN python3 /tests/prepare.py"])
 def test_tests_whose_own_image_holds_more_are_refused(convert: Convert, line: str) -> None:
     done = convert({"task.toml": SEPARATE, "tests/Dockerfile": f"FROM debian\n{line}\n", "tests/data.txt": "3"})
     assert ["an image of their own" in refusal.why for refusal in done.refused] == [True]
@@ -311,8 +311,46 @@ def test_folders_that_harbor_itself_refuses_are_counted_apart(
 def test_files_of_the_tests_own_image_are_laid_where_they_have_them(convert: Convert) -> None:
     agents = "FROM python:3.11\nWORKDIR /app\nCOPY rules.txt /app/\nRUN python3 -c 'print(1)'\n"
     own = agents.replace("COPY rules.txt /app/", "COPY strict.txt /app/rules.txt") + "COPY test.sh /tests/\n"
+    own += "COPY held/ /grader/held/\nCOPY answer.txt /app/answer.txt\n"
     files = {"environment/Dockerfile": agents, "environment/rules.txt": "lax\n", "tests/strict.txt": "strict\n"}
-    done = convert({"task.toml": SEPARATE, "tests/Dockerfile": own, **files})
-    tests = done.path / "tasks/one/tests"
-    assert (tests / "test.sh").read_text().startswith("mkdir -p /app && cp --remove-destination /tests/of-image-0")
-    assert (tests / "of-image-0").read_text() == "strict\n"
+    settings = f"artifacts = ['/app/answer.txt']\n{SEPARATE}"
+    done = convert(
+        {"task.toml": settings, "tests/Dockerfile": own, "tests/held/a b.txt": "1", "tests/answer.txt": "", **files}
+    )
+    script = (done.path / "tasks/one/tests/test.sh").read_text()
+    assert "mkdir -p /app && cp --remove-destination /tests/strict.txt /app/rules.txt\n" in script
+    assert "cp --remove-destination '/tests/held/a b.txt' '/grader/held/a b.txt'\n" in script
+    assert (
+        script.startswith("mkdir -p /grader && find /grader -mindepth 1 -delete\n") and "answer.txt /app" not in script
+    )
+    state = taken(done).state
+    assert state is not None and state.places == ("/app", "/grader")
+
+
+INLINE = "# /// script\n# requires-python = '>=3.12'\n# dependencies = [\n#   'six==1.17.0',\n# ]\n# ///\nimport six\n"
+
+
+def test_a_script_that_names_its_packages_runs_in_the_tasks_environment(convert: Convert) -> None:
+    script = "uv run /tests/check.py --all\n"
+    files = {"environment/Dockerfile": "FROM debian\nWORKDIR /app\n", "tests/test.sh": script}
+    writes = f"{INLINE}open('/logs/verifier/reward.txt', 'w').write('1')\n"
+    done = convert({**files, "tests/check.py": writes})
+    folder = done.path / "tasks/one"
+    assert (folder / "tests/test.sh").read_text() == "python /tests/check.py --all\n"
+    assert (folder / "environment/requirements.txt").read_text() == "six==1.17.0\n"
+    assert taken(done).environment.python == "3.12"
+
+
+@pytest.mark.parametrize("changed", ["", INLINE.replace("six==1.17.0", "six @ https://x.org/six.whl"), INLINE * 2])
+def test_a_script_of_an_unknown_project_is_not_run(convert: Convert, changed: str) -> None:
+    writes = f"{changed}open('/logs/verifier/reward.txt', 'w').write('1')\n"
+    done = convert({"tests/test.sh": "uv run /tests/check.py\n", "tests/check.py": writes})
+    assert "something with uv that is not understood" in done.refused[0].why
+
+
+def test_a_variable_that_names_where_rewards_are_written_is_the_scripts_alone(convert: Convert) -> None:
+    image = "FROM debian\nENV LOG_DIR=/logs/verifier MODE=fast\nWORKDIR /app\n"
+    script = "set -u\npytest /tests/test_sum.py | tee out.txt\necho 1 > ${LOG_DIR:-/logs/verifier}/reward.txt\n"
+    done = convert({"environment/Dockerfile": image, "tests/test.sh": script})
+    assert taken(done).environment.variables == {"MODE": "fast"}
+    assert (done.path / "tasks/one/tests/test.sh").read_text().startswith("LOG_DIR=/logs/verifier\nset -u\n")

@@ -23,7 +23,7 @@ from repoassay.interchange.harbor_variables import TaskVariables, check_asked_mo
 from repoassay.interchange.hidden_test_text import absolute_paths
 from repoassay.interchange.image_accounts import check_working_account
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal, absolute_place
-from repoassay.interchange.image_programs import stand_in
+from repoassay.interchange.image_of_tests import add_image_of_tests
 from repoassay.interchange.image_recipe import read_image
 from repoassay.interchange.image_toolchains import moved_places, moved_text
 from repoassay.interchange.state_task import StateTask, state_places
@@ -111,7 +111,7 @@ def _harbor(folder: Path) -> StateTask:
     if told.health:
         image.build.append(f"cd {shlex.quote(image.work)} && ({in_environment(told.health)})")
     brings_image = told.separate and (folder / "tests/Dockerfile").is_file()
-    own = _add_image_of_tests(image, folder) if brings_image else {}
+    own = add_image_of_tests(image, folder, told.artifacts) if brings_image else ""
     if told.steps:
         return _with_steps(folder, told, image)
     step = told.step
@@ -161,49 +161,6 @@ def _with_steps(folder: Path, told: HarborSettings, image: ImageRecipe) -> State
         variables=told.variables,
     )  # fmt: skip
     return replace(task, steps=tuple(steps), reward=told.reward)
-
-
-def _add_image_of_tests(image: ImageRecipe, folder: Path) -> dict[str, Path]:
-    """Add the packages of the tests' own image.
-
-    Returns:
-        Files that it has where the agent's image has folders: the tests' own, whatever the agent makes of them.
-
-    Raises:
-        ImportRefusal: It has files elsewhere, or commands that the agent's image has not.
-    """
-    name = "tests/Dockerfile"
-    other = read_image(folder / name, folder / "tests", name)
-    own: dict[str, Path] = {}
-    tops = {PurePosixPath(place).parts[1] for place in (*image.folders, *image.files) if place.count("/") > 1}
-    tops |= {PurePosixPath(place).parts[1] for place in image.folders if place != "/"}
-    for place, file in other.files.items():
-        if place.startswith("/tests/") or re.fullmatch(r"/tmp/[\w.-]+\.(txt|lock)", place):  # noqa: S108 - in the image
-            continue
-        if PurePosixPath(place).parts[1] not in tops or not _is_text(file):
-            raise ImportRefusal("Its tests have an image of their own, with files beside tests/.", name, 0, place)
-        own[place] = file
-    stand_ins = [stand_in(place) for place in other.venvs]
-    known = {re.sub(r"^cd \S+ && ", "", command) for command in (*stand_ins, *image.build)}
-    for command in other.build:
-        if re.sub(r"^cd \S+ && ", "", command) not in known and not re.fullmatch(
-            r"cd \S+ && (chmod [^&|;]*|rm -f /tmp/[\w.-]+|python3? -c ['\"]import [\w., ]+(; ?print\([^;]*\))?['\"])",
-            command,
-        ):
-            raise ImportRefusal("Its tests have an image of their own, with commands of its build.", name, 0, command)
-    image.pip += other.pip
-    image.apt += other.apt
-    image.venvs += other.venvs
-    image.build += [command for command in other.build if command in stand_ins]
-    image.folders += [folder for folder in other.folders if folder.removesuffix("/bin") in other.venvs]
-    return own
-
-
-def _is_text(file: Path) -> bool:
-    try:
-        return "\0" not in file.read_text("utf-8")
-    except ValueError:
-        return False
 
 
 def _named_folder(instruction: str, script: str) -> str:

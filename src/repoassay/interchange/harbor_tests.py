@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from repoassay.interchange.hidden_test_text import absolute_paths, check_tests, constant_paths, names_of_tests
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
 from repoassay.interchange.pytest_script import AGENTS_TESTS, check_reward, check_reward_place, read_test_script
-from repoassay.interchange.verifier_script import read_verifier
+from repoassay.interchange.verifier_script import as_own_programs, read_verifier
 from repoassay.tasks import read_regular
 
 __all__ = ["TaskTests", "read_tests", "task_text"]
@@ -48,7 +48,7 @@ class TaskTests:
 
 def read_tests(
     tests: Path, script: Path | None, image: ImageRecipe, *, rewards: bool, asks: bool = False,
-    own: Mapping[str, Path] | None = None,
+    own: str = "",
 ) -> TaskTests:  # fmt: skip
     """Understand a task's tests.
 
@@ -58,7 +58,7 @@ def read_tests(
         image: What they run in.
         rewards: Whether the script writes a reward, or its exit code says the result.
         asks: Whether they ask a model, which a script alone is let to.
-        own: Files that they bring, by absolute place; a script lays them there before it begins.
+        own: What lays files that they bring at their places; a script alone can begin with it.
 
     Raises:
         ImportRefusal: They cannot be run here.
@@ -91,19 +91,7 @@ def read_tests(
     assert script is not None
     _check_own(_script_text(script, image), _shown(script), image.work, {*image.files, *shown})
     scripted = _by_script(script, image, found, shown, looked_at, rewards=rewards)
-    return _with_own(scripted, script.name, own or {})
-
-
-def _with_own(tests: TaskTests, script: str, own: Mapping[str, Path]) -> TaskTests:
-    """Tests whose script begins by laying files that they bring at their places."""
-    files = dict(tests.files)
-    begin = ""
-    for number, (place, file) in enumerate(own.items()):
-        files[f"of-image-{number}"] = file.read_text("utf-8")
-        folder = shlex.quote(str(PurePosixPath(place).parent))
-        begin += f"mkdir -p {folder} && cp --remove-destination /tests/of-image-{number} {shlex.quote(place)}\n"
-    files[script] = begin + files[script]
-    return replace(tests, files=files)
+    return replace(scripted, files={**scripted.files, script.name: own + scripted.files[script.name]})
 
 
 def _script_text(script: Path, image: ImageRecipe) -> str:
@@ -186,7 +174,10 @@ def _by_script(
     source = _script_text(script, image)
     if image.work == "/":
         raise ImportRefusal("It works in the root folder.", "environment/Dockerfile")
+    source, inline, newest = as_own_programs(source, script.parent)
     told = read_verifier(source, _shown(script))
+    told.pip += inline
+    told.python = max(told.python, newest, key=lambda version: int(version[2:] or 0))
     if told.python and _is_older(image.python or told.python, told.python):
         why = "Its tests need a newer Python than its image has."
         raise ImportRefusal(why, _shown(script), 0, f"{told.python} or newer")
@@ -197,7 +188,7 @@ def _by_script(
         f" && cp --remove-destination {shlex.quote(f'/tests/{name}')} {shlex.quote(place)}\n"
         for place, name in shown.items()
     ]
-    told.text = "".join(again) + told.text
+    told.text = "".join((*_places_of_the_reward(image, source), *again)) + told.text
     if rewards:
         check_reward_place(f"{told.text}\n{text}", _shown(script))
         files = {script.name: told.text}
@@ -206,6 +197,13 @@ def _by_script(
         name = "by-exit-code.sh"
         files = {script.name: told.text, name: _BY_EXIT_CODE.format(name=script.name)}
     return TaskTests("script", (f"{name}::__script__",), f"{text}\n{told.text}", looked_at, told.pip, told.apt, files)
+
+
+def _places_of_the_reward(image: ImageRecipe, script: str) -> list[str]:
+    """Take variables that name where rewards are written out of the image: the script alone is to know that place."""
+    named = [name for name, value in image.variables.items() if re.match(r"/logs/verifier(/|$)", value)]
+    values = {name: image.variables.pop(name) for name in named}
+    return [f"{name}={shlex.quote(values[name])}\n" for name in named if re.search(rf"\b{name}\b", script)]
 
 
 def _is_older(one: str, other: str) -> bool:

@@ -261,7 +261,8 @@ def _is_tool_chain(command: str, program: str) -> bool:
         return "nodesource" in command
     if program == "add-apt-repository":
         return bool(re.search(r"ppa:deadsnakes/ppa|universe", command))
-    return bool(re.fullmatch(r"[\w+.-]+ (--version|-version|version|-v|-V)", command))
+    shows = re.sub(r"(\s*(2>&1|[12]?>\s*/dev/null)|\s*\|\|.*)+$", "", command)
+    return bool(re.fullmatch(r"[\w+.-]+( -m pytest)? (--version|-version|version|-v|-V)", shows))
 
 
 def _virtual_environment(program: str, words: list[str]) -> str | None:

@@ -31,7 +31,7 @@ from repoassay.types import (
     WorkspaceState,
 )
 
-__all__ = ["StateTask", "state_places", "write_state_task"]
+__all__ = ["StateTask", "is_free", "state_places", "write_state_task"]
 
 _FREE = re.compile(
     r"^/(?:workspace|app|root|tmp|opt|srv|data|mnt|outputs?|results?|tasks?|work|projects?|code|repo|src|build|shared"
@@ -134,6 +134,11 @@ def state_places(folders: Iterable[str], texts: Iterable[str], tested: Iterable[
             )
     outer = [place for place in found if not any(place != other and place.startswith(f"{other}/") for other in found)]
     return tuple(sorted(outer))
+
+
+def is_free(file: str) -> bool:
+    """Whether a file's folder can be one that crosses, since the machine has nothing there."""
+    return _place(str(PurePosixPath(file).parent)) is not None
 
 
 def _place(folder: str) -> str | None:

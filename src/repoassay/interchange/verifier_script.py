@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from repoassay.interchange.image_file import ImportRefusal
 from repoassay.interchange.shell_steps import read_shell
 
-__all__ = ["VerifierScript", "read_verifier"]
+__all__ = ["VerifierScript", "as_own_programs", "read_verifier"]
 
 _HEREDOC = re.compile(r"<<-?\s*([\"']?)([A-Za-z_]\w*)\1")
 _INSTALLS = re.compile(
@@ -38,6 +41,12 @@ _RUN_PYTEST = """\
 RUN_PYTEST='import sys; sys.path[:] = [*filter(None, sys.path), ""]; import pytest; raise SystemExit(pytest.main())'
 """
 _CALL = 'python -c "$RUN_PYTEST"'
+
+_MOST_TEXT = 2**20
+_RUN_SCRIPT = re.compile(r"\buv run (?:(?:-s|--script|-q|--quiet|--no-project) )*(/tests/([\w-][\w./-]*\.py))(?=\s|$)")
+_BLOCK = re.compile(r"(?m)^# /// script$\s(?P<content>(?:^#(?:| .*)$\s)+)^# ///$")
+_BY_NAME = re.compile(r"[\w.-]+(\[[\w, .-]+\])?\s*([=<>!~][^@;]*)?(;.*)?")
+_AT_LEAST = re.compile(r">=\s*(3\.\d{1,2})(\.\d+)?")
 
 
 @dataclass(slots=True)
@@ -158,3 +167,48 @@ def _without_uv(line: str, found: VerifierScript) -> str:
         if _NEWER.match(found.pip[-1]):
             found.python = _NEWER_PYTHON
     return " ".join([line[: match.start()] + program, *rest[1:]])
+
+
+def as_own_programs(text: str, tests: Path) -> tuple[str, list[str], str]:
+    """Run programs that `uv run` starts, and that name packages in a comment (PEP 723), with the task's own Python.
+
+    A script without the comment runs in whatever project its folder is in, and is left as it is.
+
+    Args:
+        text: Of a test script.
+        tests: Its folder.
+
+    Returns:
+        The text, the packages, and the oldest Python that they want; empty for any.
+    """
+    packages: list[str] = []
+    pythons: list[str] = []
+
+    def own(call: re.Match[str]) -> str:
+        about = _metadata(tests / call[2]) if ".." not in call[2] else None
+        if about is None:
+            return call[0]
+        packages.extend(about.get("dependencies", []))
+        pythons.extend(f"3.{int(found[1][2:])}" for found in _AT_LEAST.finditer(str(about.get("requires-python"))))
+        return f"python {call[1]}"
+
+    found = _RUN_SCRIPT.sub(own, text)
+    return found, packages, max(pythons, key=lambda version: int(version[2:]), default="")
+
+
+def _metadata(file: Path) -> dict[str, Any] | None:
+    """What a script's comment says; None without one, and where it asks for more than packages by name."""
+    if file.is_symlink() or not file.is_file() or file.stat().st_size > _MOST_TEXT:
+        return None
+    blocks = _BLOCK.findall(file.read_text("utf-8", "replace").replace("\r\n", "\n"))
+    if len(blocks) != 1:
+        return None
+    try:
+        about = tomllib.loads("\n".join(line[2:] for line in blocks[0].splitlines()))
+    except (ValueError, RecursionError):
+        return None
+    named = about.get("dependencies", [])
+    plain = isinstance(named, list) and all(
+        isinstance(each, str) and _BY_NAME.fullmatch(each.strip()) for each in named
+    )
+    return about if plain and not about.get("tool") else None
