@@ -70,8 +70,8 @@ def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) ->
     try:
         code = command()
         sys.exit(code if isinstance(code, int) else 0)
-    except SystemExit as error:
-        if isinstance(error.__context__, BrokenPipeError):  # click's own end of the same, with 1
+    except SystemExit:
+        if type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):  # click was there first, and said 1
             sys.exit(0)
         raise
     except RepoAssayError as error:
@@ -146,12 +146,14 @@ def _open_standard_streams() -> None:
             os.fstat(number)
         except OSError:
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
-            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115, PTH123
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def _of_the_disk(error: OSError) -> str | None:
     """What a full or closed disk, or a working folder that is gone, is told as; None for other errors."""
-    if error.errno == errno.ENOENT and not os.path.exists("."):  # noqa: PTH110 - pathlib is not imported yet
+    try:
+        os.getcwd()  # noqa: PTH109 - pathlib is not imported yet
+    except FileNotFoundError:
         return "The working folder was removed. Change to one that is there, and repeat."
     remedy = _DISK.get(error.errno or 0)
     if remedy is None:
