@@ -3,6 +3,9 @@
 Ctrl-C is a flag that a loop reads between two records. A KeyboardInterrupt may be raised in any line of the main
 thread. In a callback of a serializer written in C or Rust it comes out as another exception, and in the middle of a
 write it leaves half a record.
+
+SIGTERM, by which supervisors and CI end a program, gives up what is under way like the last Ctrl-C, so that temporary
+folders and control groups go with it. A second one ends the program at once.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from repoassay.errors import Interrupted, MissingExtra, RepoAssayError
+from repoassay.errors import Interrupted, MissingExtra, RepoAssayError, Terminated
 from repoassay.json_output import print_failure
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ UNEXPECTED = 70
 """Exit code of an error nobody foresaw, sysexits' EX_SOFTWARE."""
 _SHOW = "REPOASSAY_TRACEBACK"
 _INTERRUPTED = 130
+_TERMINATED = 143
 _LACKING = 3
 """Exit code where this machine lacks something."""
 _DISK = {
@@ -60,13 +64,20 @@ def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) ->
     """
     if os.geteuid() == 0:
         os.umask(0o022)  # what root writes is read in sandboxes by another account
+    _open_standard_streams()
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         code = command()
         sys.exit(code if isinstance(code, int) else 0)
     except SystemExit:
+        if type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):  # click was there first, and said 1
+            sys.exit(0)
         raise
     except RepoAssayError as error:
         _say(program, str(error))
+        if isinstance(error, Interrupted):
+            sys.exit(_interrupt_code())
         sys.exit(fault if error.exit_code == 1 else error.exit_code)
     except click.ClickException as error:
         error.show()
@@ -128,8 +139,22 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _open_standard_streams() -> None:
+    """Let closed ones lead nowhere: the next file opened would have such a number, and what is printed would go in."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
 def _of_the_disk(error: OSError) -> str | None:
-    """What a full or closed disk is told as; None for other errors."""
+    """What a full or closed disk, or a working folder that is gone, is told as; None for other errors."""
+    try:
+        os.getcwd()  # noqa: PTH109 - pathlib is not imported yet
+    except FileNotFoundError:
+        return "The working folder was removed. Change to one that is there, and repeat."
     remedy = _DISK.get(error.errno or 0)
     if remedy is None:
         return None
@@ -165,7 +190,17 @@ def _say(program: str, sentence: str) -> None:
 def _interrupted() -> int:
     click.echo("Interrupted.", err=True)
     print_failure("Interrupted.")
-    return _INTERRUPTED
+    return _interrupt_code()
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise Terminated
+
+
+def _interrupt_code() -> int:
+    """Exit code of a program that was stopped; SIGTERM is at its default only after it came (`_terminate`)."""
+    return _TERMINATED if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL else _INTERRUPTED
 
 
 def _is_interrupt(error: BaseException) -> bool:

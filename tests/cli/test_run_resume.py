@@ -139,6 +139,17 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, presses: int) -> None:
     assert len({(event["task"], event["number"]) for event in ends}) == len(ends) == 10
 
 
+def test_sigterm_drops_what_is_under_way(tmp_path: Path) -> None:
+    running = start("run", "starter", "--agent", "command", "--agent-command", "sleep 600", *TASKS, cwd=tmp_path)
+    wait_for(lambda: list(tmp_path.glob("runs/*/attempts/*")))
+    os.kill(running.pid, signal.SIGTERM)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 143, said
+    assert "repoassay resume" in said and "Traceback" not in said
+    told = [event["event"] for event in events(the_run(tmp_path))]
+    assert told[-1] == "interrupted" and "finished" not in told
+
+
 @pytest.mark.exhaustive
 def test_two_processes_never_work_on_one_run(tmp_path: Path) -> None:
     running = start("run", "starter", *SLOW, "--attempts", "8", "--workers", "1", *TASKS, cwd=tmp_path)
