@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.base_code import brings_bytecode
+from repoassay.grading.hidden_tests.imports import covers_imports
 from repoassay.grading.hidden_tests.node import node_command
 from repoassay.grading.hidden_tests.prefork import INI, PROGRAM, WarmPool, run_files
 from repoassay.grading.hidden_tests.results import HiddenTestRun, read_channel
@@ -97,7 +98,7 @@ def run_hidden(
     laid: dict[str, FileEdit | None] = {f"{_ROOT}/{name}": FileEdit(content) for name, content in hidden.items()}
     tests_alone = dict(laid)
     laid |= {f"{top}/{name}": edit for name, edit in edits.items()}
-    if pool is not None and not state:
+    if pool is not None and not state and not covers_imports(edits, base, environment):
         branch = "" if brings_bytecode(edits) else folder.digest
         warm = WarmJob(base, pool.bytecode(base, environment), laid, job, limits, branch)
         return _warm(pool, folder, environment, warm, tests_alone, key, ids, cancel)

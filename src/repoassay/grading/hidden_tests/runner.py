@@ -47,7 +47,7 @@ def _load(name: str) -> dict[str, Any]:
 _hook = vars(builtins)["ɵ"] = _load("observer")["Hook"]()
 """By this rewritten tests send values."""
 _DirectRun = _load("direct")["DirectRun"]
-_TestFixtures = _load("plain_fixtures")["TestFixtures"]
+_direct_parts = _load("plain_fixtures") | _load("surroundings")
 _held_code = _load("held_code")
 _pieced_code = _load("pieced_code")
 
@@ -314,7 +314,7 @@ def run(job: dict[str, Any], descriptor: int) -> None:
     job["ids"] = [test for test in job["ids"] if test not in scripts]
     code = 0
     codes = {path: marshal.loads(code) for path, code in _own.items()} if job.get("direct") else {}  # noqa: S302 - ours
-    direct = _DirectRun(channel, _hook, job["root"], codes, _TestFixtures)
+    direct = _DirectRun(channel, _hook, job["root"], codes, _direct_parts)
     if job["ids"]:
         code = direct.run(job["ids"]) if job.get("direct") else _run_pytest(job, ResultRecorder(channel))
     for test in scripts:

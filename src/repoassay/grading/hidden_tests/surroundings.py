@@ -1,0 +1,81 @@
+"""What a pytest session sets around its tests and code under test can meet, without a session. Runs inside the sandbox.
+
+Code may log, write, read its input, and fail in a thread or while it is finalized: that comes to the same here as
+there, or a right solution would fail where the one that was recorded does nothing of the kind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import _pytest.capture
+import _pytest.logging
+
+__all__ = ["KeptWarnings", "Surroundings"]
+
+_VARIABLE = "PYTEST_CURRENT_TEST"
+
+
+class Surroundings:
+    """Those of one run; what is made here is there from the beginning to the end."""
+
+    def __init__(self) -> None:
+        sys.stdin = _pytest.capture.DontReadFromInput()
+        self.renew_streams()
+        threading.excepthook = lambda _: None  # kept for a warning, and not printed
+        sys.unraisablehook = lambda _: None
+        form = _pytest.logging.DEFAULT_LOG_FORMAT
+        self._logs = [_pytest.logging.LogCaptureHandler() for _ in range(2)]
+        always: Any = (logging.NullHandler(), _pytest.logging._FileHandler(os.devnull, mode="w", encoding="UTF-8"))
+        for handler in (*always, *self._logs):
+            handler.setFormatter(logging.Formatter(form))
+        for handler in always:
+            logging.getLogger().addHandler(handler)
+
+    @staticmethod
+    def renew_streams() -> None:
+        """Take back what code under test has put in the place of the streams."""
+        sys.stdout, sys.stderr = _Quiet(), _Quiet()
+
+    @contextlib.contextmanager
+    def phase(self, test: str, name: str) -> Iterator[None]:
+        """The setup, call or teardown of a test."""
+        os.environ[_VARIABLE] = f"{test} ({name})"
+        with _pytest.logging.catching_logs(self._logs[0]), _pytest.logging.catching_logs(self._logs[1]):
+            for log in self._logs:
+                log.reset()
+            yield
+
+    @staticmethod
+    def leave() -> None:
+        """No test is run; code under test may have emptied the environment."""
+        os.environ.pop(_VARIABLE, None)
+
+
+class _Quiet(io.TextIOWrapper):
+    """Where prints go, as in a session: a stream over bytes that nobody reads."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), encoding="UTF-8", newline="", write_through=True)
+
+
+class KeptWarnings(warnings.catch_warnings):
+    """Warnings as pytest treats them: kept, and each deprecation told every time."""
+
+    def __init__(self) -> None:
+        super().__init__(record=True)
+
+    def __enter__(self) -> Any:
+        log = super().__enter__()
+        if not sys.warnoptions:
+            warnings.filterwarnings("always", category=DeprecationWarning)
+            warnings.filterwarnings("always", category=PendingDeprecationWarning)
+        return log
