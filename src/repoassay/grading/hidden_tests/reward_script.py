@@ -21,7 +21,7 @@ from repoassay.sandbox import Command, ExportSpec, Mount, Sandbox
 from repoassay.tasks import TaskFolder
 from repoassay.text import printable
 from repoassay.types import Ended, FileEdit, Limits, TestResult
-from repoassay.workspace import state_mounts, test_variables
+from repoassay.workspace import changes_left, state_mounts, test_variables
 
 __all__ = ["REWARDS", "read_reward", "run_reward_script"]
 
@@ -63,6 +63,12 @@ def run_reward_script(
     tests, state = folder.task.grading.tests, folder.task.state
     assert tests is not None and state is not None
     (test,) = tests.all_ids
+    diff = folder.solution / "changes.diff"
+    right = changes_left(base, diff.read_bytes()) if tests.keys and diff.is_file() else edits
+
+    def run(others: Mapping[str, FileEdit | None]) -> HiddenTestRun:
+        return run_reward_script(folder, base, others, environment, test_files, sandbox, limits, cancel)
+
     secret = f"/run/verifier-{secrets.token_hex(16)}"
     with (
         tempfile.TemporaryDirectory(prefix="repoassay-reward-", ignore_cleanup_errors=True) as place,
@@ -92,7 +98,7 @@ def run_reward_script(
             cancel,
         )  # fmt: skip
         reward, forged = read_reward(own), read_reward(public)
-        judging = models.check(reward)
+        judging = models.check(reward, lambda: edits != right and _passes(run(right)))
     said = (done.stdout[-1500:] + done.stderr[-500:]).decode(errors="replace")
     signs = ["a reward was written beside the one of the tests' own script"] if None not in (reward, forged) else []
     complete = done.exit.ended is Ended.EXITED and reward is not None
@@ -101,6 +107,10 @@ def run_reward_script(
     result = TestResult.model_validate({"id": test, "outcome": outcome, "message": printable(f"{why} {said}", 3000)})
     told = ChannelReport([result], complete, ready=True, signs=signs, reward=reward)
     return HiddenTestRun(done.exit, told, said, judging)
+
+
+def _passes(run: HiddenTestRun) -> bool:
+    return run.told.reward is not None and run.told.reward >= 1
 
 
 def read_reward(folder: Path) -> float | None:
