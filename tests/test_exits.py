@@ -177,3 +177,15 @@ def test_a_working_folder_that_is_gone_is_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("body", "code"), [("return None", 0), ("return 1", 1), ("sys.exit(3)", 3)])
 def test_codes_pass_through(body: str, code: int) -> None:
     assert run_program(body).returncode == code
+
+
+def test_a_sentence_moves_no_cursor(tmp_path: Path) -> None:
+    body = "from repoassay.errors import BadInput; raise BadInput('The file \\x1b]0;x\\x07 is none.')"
+    done = run_program(body)
+    assert (done.returncode, done.stderr) == (2, "repoassay: The file \\x1b]0;x\\x07 is none.\n")
+
+
+def test_a_folder_in_the_place_of_a_file_is_a_sentence(tmp_path: Path) -> None:
+    done = run_program(f"import os; os.open({str(tmp_path)!r}, os.O_RDWR)")
+    assert done.returncode == 3
+    assert "Remove the folder that is where a file belongs" in done.stderr

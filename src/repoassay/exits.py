@@ -44,6 +44,7 @@ _DISK = {
     errno.EROFS: "Choose a place that may be written to.",
     errno.EACCES: "Choose a place that this account may use, or change its permissions.",
     errno.EPERM: "Choose a place that this account may use, or change its permissions.",
+    errno.EISDIR: "Remove the folder that is where a file belongs, or choose another place.",
     errno.ENOTDIR: "Choose a place below a folder.",
     errno.ELOOP: "Choose a place that no link leads to itself.",
     errno.ENAMETOOLONG: "Choose a shorter name.",
@@ -183,7 +184,9 @@ def _of_an_extra(error: ModuleNotFoundError) -> str | None:
 
 def _say(program: str, sentence: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # one more Ctrl-C must not turn a clean end into a noisy one
-    click.echo(f"{program}: {sentence}", err=True)
+    from repoassay.text import block
+
+    click.echo(f"{program}: {block(sentence)}", err=True)  # names in it may be a stranger's
     print_failure(sentence)
 
 
