@@ -182,3 +182,17 @@ def test_a_submission_that_asks_amiss_itself_has_failed(
     assert prove_state_task(folder.path, bench).state == "proven"
     verdict = tried(read_task(folder.path), bench, f"cat > own.py <<'END'\n{OWN % (times, body)}END\n")
     assert verdict.outcome is Outcome.FAILED, verdict.comments
+
+
+@pytest.mark.parametrize("status", [400, 401])
+def test_a_model_that_says_nothing_for_a_moment_fails_nobody(
+    bench: GradingContext, vendor: Callable[..., FakeProvider], tmp_path: Path, status: int
+) -> None:
+    """The solution shows that it answers again, and so the submission is judged again."""
+    vendor(*[YES] * 3)
+    folder = task(tmp_path, BY_ADDRESS)
+    assert prove_state_task(folder.path, bench).state == "proven"
+    provider = vendor({**YES, "fault": {"status": status, "times": 1}}, *[YES] * 9)
+    verdict = tried(read_task(folder.path), bench, "echo Thank you all > letter.txt")
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+    assert len(provider.seen) >= 2

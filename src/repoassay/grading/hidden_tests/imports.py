@@ -6,6 +6,7 @@ Read from source, never learnt from a run, so that nothing a submission does dec
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
@@ -69,6 +70,7 @@ def _imports(path: Path) -> Iterator[str]:
             yield node.module
 
 
+@functools.cache
 def _installed(environment: Path) -> frozenset[str]:
     names = set()
     for place in environment.glob("lib/python*/site-packages"):

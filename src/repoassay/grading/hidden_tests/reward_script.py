@@ -15,6 +15,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.results import ChannelReport, HiddenTestRun
 from repoassay.grading.hidden_tests.script_models import open_script_models
 from repoassay.sandbox import Command, ExportSpec, Mount, Sandbox
@@ -60,15 +61,39 @@ def run_reward_script(
         InfraFault: It did not pass, and a model that it asked gave no answer.
         Unavailable: It asks a model, and the key is missing.
     """
+
+    def run(changes: Mapping[str, FileEdit | None], solution_passed: bool = False) -> HiddenTestRun:
+        surroundings = (environment, test_files, sandbox, limits, cancel, collect)
+        return _run(folder, base, changes, *surroundings, solution_passed=solution_passed)
+
+    try:
+        return run(edits)
+    except InfraFault:
+        # A model gave no answer. What the submission brought about is told from a fault of ours by the solution, and
+        # what has passed by then by the submission itself.
+        tests, diff = folder.task.grading.tests, folder.solution / "changes.diff"
+        right = changes_left(base, diff.read_bytes()) if tests and tests.keys and diff.is_file() else edits
+        if edits == right or not _passes(run(right)):
+            raise
+    return run(edits, solution_passed=True)
+
+
+def _run(
+    folder: TaskFolder,
+    base: Path,
+    edits: Mapping[str, FileEdit | None],
+    environment: Path,
+    test_files: Mapping[str, bytes],
+    sandbox: Sandbox,
+    limits: Limits,
+    cancel: threading.Event | None,
+    collect: tuple[ExportSpec, ...],
+    *,
+    solution_passed: bool,
+) -> HiddenTestRun:
     tests, state = folder.task.grading.tests, folder.task.state
     assert tests is not None and state is not None
     (test,) = tests.all_ids
-    diff = folder.solution / "changes.diff"
-    right = changes_left(base, diff.read_bytes()) if tests.keys and diff.is_file() else edits
-
-    def run(others: Mapping[str, FileEdit | None]) -> HiddenTestRun:
-        return run_reward_script(folder, base, others, environment, test_files, sandbox, limits, cancel)
-
     secret = f"/run/verifier-{secrets.token_hex(16)}"
     with (
         tempfile.TemporaryDirectory(prefix="repoassay-reward-", ignore_cleanup_errors=True) as place,
@@ -98,7 +123,7 @@ def run_reward_script(
             cancel,
         )  # fmt: skip
         reward, forged = read_reward(own), read_reward(public)
-        judging = models.check(reward, lambda: edits != right and _passes(run(right)))
+        judging = models.check(reward, solution_passed)
     said = (done.stdout[-1500:] + done.stderr[-500:]).decode(errors="replace")
     signs = ["a reward was written beside the one of the tests' own script"] if None not in (reward, forged) else []
     complete = done.exit.ended is Ended.EXITED and reward is not None
