@@ -320,9 +320,8 @@ def test_files_of_the_tests_own_image_are_laid_where_they_have_them(convert: Con
     script = (done.path / "tasks/one/tests/test.sh").read_text()
     assert "mkdir -p /app && cp --remove-destination /tests/strict.txt /app/rules.txt\n" in script
     assert "cp --remove-destination '/tests/held/a b.txt' '/grader/held/a b.txt'\n" in script
-    assert (
-        script.startswith("mkdir -p /grader && find /grader -mindepth 1 -delete\n") and "answer.txt /app" not in script
-    )
+    begin = "[ ! -L /grader ] || rm /grader; mkdir -p /grader && find /grader -mindepth 1 -delete\n"
+    assert script.startswith(begin) and "answer.txt /app" not in script
     state = taken(done).state
     assert state is not None and state.places == ("/app", "/grader")
 
@@ -341,7 +340,11 @@ def test_a_script_that_names_its_packages_runs_in_the_tasks_environment(convert:
     assert taken(done).environment.python == "3.12"
 
 
-@pytest.mark.parametrize("changed", ["", INLINE.replace("six==1.17.0", "six @ https://x.org/six.whl"), INLINE * 2])
+OPTION = INLINE.replace("'six==1.17.0'", '"six==1.17.0\\n--index-url https://x.org"')
+ELSEWHERE = INLINE.replace("six==1.17.0", "six @ https://x.org/six.whl")
+
+
+@pytest.mark.parametrize("changed", ["", ELSEWHERE, OPTION, INLINE * 2])
 def test_a_script_of_an_unknown_project_is_not_run(convert: Convert, changed: str) -> None:
     writes = f"{changed}open('/logs/verifier/reward.txt', 'w').write('1')\n"
     done = convert({"tests/test.sh": "uv run /tests/check.py\n", "tests/check.py": writes})

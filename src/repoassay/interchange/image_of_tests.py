@@ -80,7 +80,11 @@ def _above(place: str) -> set[str]:
 
 def _script(only: Iterable[str], laid: Iterable[tuple[str, str]]) -> str:
     # What an agent may have put where its own container had nothing is not in that of the tests.
-    lines = [f"mkdir -p {place} && find {place} -mindepth 1 -delete" for place in map(shlex.quote, only)]
+    # A link there would be followed by what is laid, and not by what deletes.
+    lines = [
+        f"[ ! -L {place} ] || rm {place}; mkdir -p {place} && find {place} -mindepth 1 -delete"
+        for place in map(shlex.quote, only)
+    ]
     for place, file in laid:
         parent, source = shlex.quote(str(PurePosixPath(place).parent)), shlex.quote(f"/tests/{file}")
         lines.append(f"mkdir -p {parent} && cp --remove-destination {source} {shlex.quote(place)}")

@@ -209,6 +209,6 @@ def _metadata(file: Path) -> dict[str, Any] | None:
         return None
     named = about.get("dependencies", [])
     plain = isinstance(named, list) and all(
-        isinstance(each, str) and _BY_NAME.fullmatch(each.strip()) for each in named
+        isinstance(each, str) and each.isprintable() and _BY_NAME.fullmatch(each.strip()) for each in named
     )
     return about if plain and not about.get("tool") else None
