@@ -177,7 +177,8 @@ class DirectRun:
         """Call a test function with its fixtures: what was wrong first counts."""
         name, _, inner = test.partition("::")
         stack = contextlib.ExitStack()
-        fixtures, arguments = self._fixtures(self._modules[name], inner, stack), dict[str, Any]()
+        fixtures = self._fixtures(self._modules[name], inner, stack)
+        arguments: dict[str, Any] = {}
         told = self._phase(test, "setup", lambda: arguments.update(fixtures.arguments(function, given)))
         if told == _PASSED:
             told = self._phase(test, "call", lambda: _call(function, arguments))

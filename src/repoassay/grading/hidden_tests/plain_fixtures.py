@@ -74,7 +74,7 @@ class TestFixtures:
         return top / f"{name}{number}"
 
 
-@functools.cache
+@functools.lru_cache(maxsize=None)  # noqa: UP033 - older Pythons
 def _folder_of_all() -> Path:
     """Found once, as in a session: code under test may change who the user is said to be."""
     user = _pytest.tmpdir.get_user() or "unknown"

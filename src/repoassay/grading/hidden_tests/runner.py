@@ -47,7 +47,7 @@ def _load(name: str) -> dict[str, Any]:
 _hook = vars(builtins)["ɵ"] = _load("observer")["Hook"]()
 """By this rewritten tests send values."""
 _DirectRun = _load("direct")["DirectRun"]
-_direct_parts = _load("plain_fixtures") | _load("surroundings")
+_direct_parts = {**_load("plain_fixtures"), **_load("surroundings")}
 _held_code = _load("held_code")
 _pieced_code = _load("pieced_code")
 
