@@ -45,7 +45,7 @@ _CALL = 'python -c "$RUN_PYTEST"'
 _MOST_TEXT = 2**20
 _RUN_SCRIPT = re.compile(r"\buv run (?:(?:-s|--script|-q|--quiet|--no-project) )*(/tests/([\w-][\w./-]*\.py))(?=\s|$)")
 _BLOCK = re.compile(r"(?m)^# /// script$\s(?P<content>(?:^#(?:| .*)$\s)+)^# ///$")
-_BY_NAME = re.compile(r"[\w.-]+(\[[\w, .-]+\])?\s*([=<>!~][^@;]*)?(;.*)?")
+_BY_NAME = re.compile(r"[\w.-]+(\[[\w, .-]+\])? *([=<>!~][\w.*+!=<>~, -]*)?(;[\w .'\"<>=!()~-]*)?")
 _AT_LEAST = re.compile(r">=\s*(3\.\d{1,2})(\.\d+)?")
 
 
@@ -209,6 +209,6 @@ def _metadata(file: Path) -> dict[str, Any] | None:
         return None
     named = about.get("dependencies", [])
     plain = isinstance(named, list) and all(
-        isinstance(each, str) and each.isprintable() and _BY_NAME.fullmatch(each.strip()) for each in named
+        isinstance(each, str) and _BY_NAME.fullmatch(each.strip()) for each in named
     )
     return about if plain and not about.get("tool") else None
