@@ -66,6 +66,10 @@ OTHERS = {
         "import os\nbefore = dict(os.environ)\ndef run():\n    os.environ.clear()\n    os.environ.update(before)\n",
         ()),
     "is somebody else": ("import os\ndef run(): os.environ['LOGNAME'] = 'nobody-at-all'\n", ()),
+    "closes a stream": ("import sys\ndef close(): sys.stdout.close()\n", ("Case::test_two",)),
+    "has another clock": ("import time\ndef run(): time.perf_counter = time.monotonic = None\n", ()),
+    "asks who runs it": (
+        "import os\ndef run(): assert {'PYTEST_VERSION', 'PYTEST_CURRENT_TEST'} <= os.environ.keys()\n", ()),
     "cannot be closed": ("def close(): raise ValueError('close')\n", ("Case::test_two",)),
     "gives what is to be awaited": ("async def given(): pass\n", ("test_gives",)),
 }  # fmt: skip

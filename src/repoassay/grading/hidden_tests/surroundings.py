@@ -18,6 +18,7 @@ from typing import Any
 
 import _pytest.capture
 import _pytest.logging
+import pytest
 
 __all__ = ["KeptWarnings", "Surroundings"]
 
@@ -28,7 +29,10 @@ class Surroundings:
     """Those of one run; what is made here is there from the beginning to the end."""
 
     def __init__(self) -> None:
+        if getattr(pytest, "version_tuple", ()) >= (8, 2):
+            os.environ["PYTEST_VERSION"] = pytest.__version__
         sys.stdin = _pytest.capture.DontReadFromInput()
+        self._streams = _Quiet(), _Quiet()
         self.renew_streams()
         threading.excepthook = lambda _: None  # kept for a warning, and not printed
         sys.unraisablehook = lambda _: None
@@ -40,19 +44,25 @@ class Surroundings:
         for handler in always:
             logging.getLogger().addHandler(handler)
 
-    @staticmethod
-    def renew_streams() -> None:
-        """Take back what code under test has put in the place of the streams."""
-        sys.stdout, sys.stderr = _Quiet(), _Quiet()
+    def renew_streams(self) -> None:
+        """Take back what code under test has put in the place of the streams; those that it closed stay closed."""
+        if not self._are_closed():
+            self._streams = _Quiet(), _Quiet()
+        sys.stdout, sys.stderr = self._streams
+
+    def _are_closed(self) -> bool:
+        return any(stream.closed for stream in self._streams)
 
     @contextlib.contextmanager
     def phase(self, test: str, name: str) -> Iterator[None]:
-        """The setup, call or teardown of a test."""
+        """The setup, call or teardown of a test; raises ValueError where a stream is closed after it."""
         os.environ[_VARIABLE] = f"{test} ({name})"
         with _pytest.logging.catching_logs(self._logs[0]), _pytest.logging.catching_logs(self._logs[1]):
             for log in self._logs:
                 log.reset()
             yield
+            if self._are_closed():
+                raise ValueError("I/O operation on closed file")
 
     @staticmethod
     def leave() -> None:
