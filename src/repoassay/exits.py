@@ -147,7 +147,7 @@ def _open_standard_streams() -> None:
             os.fstat(number)
         except OSError:
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
-            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - to the end
 
 
 def _of_the_disk(error: OSError) -> str | None:

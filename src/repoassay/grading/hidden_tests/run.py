@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import secrets
 import threading
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ from repoassay.workspace import state_mounts, test_variables
 
 __all__ = ["hidden_files", "run_hidden"]
 
+_LOG = logging.getLogger("repoassay.grading")
 _TRIAL_SECONDS = 5.0
 """The most that a run on the base alone may take to tell what is held for the next ones."""
 _ROOT = "/tests"
@@ -166,7 +168,8 @@ def _warm(
 
     try:
         done = pool.parent(folder, base, environment, trial).run(job, cancel)
-    except InfraFault:
+    except InfraFault as fault:
+        _LOG.info("prefork server of %s replaced: %s", folder.task.id, printable(str(fault), 500))
         pool.drop(environment)
         done = pool.parent(folder, base, environment, trial).run(job, cancel)
     told = read_channel(done.told, key, ids)
