@@ -69,7 +69,7 @@ def test_a_slot_that_cannot_be_made_costs_no_branch(branched: Branched, cache: C
     parent = branched()
     upwards = WarmJob(base(cache), None, {"/tests/../x": FileEdit(b"")}, {"path": [], "code": ""}, SMALL, "own")
     for _ in range(3):
-        with pytest.raises(InfraFault, match=r"leads upwards|process 1 of its namespace was killed"):
+        with pytest.raises(InfraFault, match="leads upwards"):
             parent.run(upwards)
         assert run(parent, cache, "found = [each['name'] for each in held]", branch="own")[0] == ["own"]
     assert bytes(parent._said).count(GROWN) == 1

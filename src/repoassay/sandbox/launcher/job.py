@@ -41,8 +41,8 @@ def make_slots(users: int, server: _socket.socket) -> NoReturn:
     """In a fork of the fork server: make the place of each job that it asks for, until it is gone.
 
     What it asks comes as three descriptors: a document with `layers` (of the repository, uppermost first), `writes` and
-    `disk`; where the namespaces are sent, as descriptors; and a pipe that is told the number of process 1, then what
-    went wrong, if anything, and is closed when all is laid out.
+    `disk`; where the namespaces are sent, as descriptors; and a pipe that is told, a line each, the number of process 1
+    and what went wrong, if anything, and is closed when all is laid out.
 
     Args:
         users: The user namespace of jobs.
@@ -87,7 +87,7 @@ def _make_slot(body: int, entrance: int, made: int) -> None:
 
 
 def _fault(error: BaseException) -> bytes:
-    return f"fault {type(error).__name__}: {error}".encode()[:2000]
+    return " ".join(f"{type(error).__name__}: {error}".split()).encode()[:2000] + b"\n"
 
 
 def _be_first(job: dict[str, Any], channel: int) -> None:

@@ -27,6 +27,7 @@ _MUCH = 1 << 14
 _ENTERING = 120.0
 """Seconds the warm interpreter may take, with whatever it has to import first, until it enters a slot."""
 _ENDING = 1.0
+_KILLED = "process 1 of its namespace was killed"
 _CREDENTIALS = struct.Struct("iII")
 _KIB = 1024
 
@@ -107,16 +108,20 @@ class Keeper:
             self.ready(self.entrance.fileno())
 
     def _note(self, *, at_end: bool) -> None:
-        number, newline, rest = bytes(self._notes).partition(b"\n")
-        if newline and number.isdigit() and not self.first:
-            self.first = int(number)
+        """Lines of the slot maker and of process 1, of whom either may be the first to write, or to end."""
+        *lines, _ = bytes(self._notes).split(b"\n")
+        number = next((int(line) for line in lines if line.isdigit()), 0)
+        if number and not self.first:
+            self.first, self._first_gone = number, not _is_child(number)
             if self.ending:
                 self._kill_first()
-        fault = rest if newline else bytes(self._notes)
-        if at_end and (fault or not self.first):
-            if not self.first:
-                self._first_gone = True
-            self.fail(fault.decode(errors="replace").removeprefix("fault ") or "its process 1 could not be made")
+        for fault in lines:
+            if not fault.isdigit():
+                self.fail(fault.decode(errors="replace"))
+        if at_end and not number:
+            self._first_gone = True
+        if self._first_gone:
+            self.fail(_KILLED if number else "its process 1 could not be made")
 
     def _word(self) -> bool:
         """A word of who enters, that it is there, or of the worker, that it was born in there."""
@@ -235,8 +240,12 @@ class Keeper:
         """Process 1 has ended, and with it the whole namespace."""
         self._first_gone = True
         self._cpu += usage.ru_utime + usage.ru_stime
-        if not self.ending:
-            self.fail("process 1 of its namespace was killed") if self._watch is None else self.end("exited")
+        if self._watch is not None:
+            self.end("exited")
+        elif self.made in self.open:
+            self.ready(self.made)  # where it says why, if it was not killed
+        else:
+            self.fail(_KILLED)
 
     def overdue(self, now: float) -> bool:
         """Whether it should have ended long ago, which only a hostile warm interpreter can bring about."""
@@ -266,6 +275,15 @@ class Keeper:
 
     def _sink(self, descriptor: int) -> tuple[bytearray, int]:
         return (self._heard, _TOLD) if descriptor == self.told else (self._spoken, _SAID)
+
+
+def _is_child(pid: int) -> bool:
+    """Whether it is ours and not buried yet."""
+    try:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _take(descriptor: int, sink: bytearray, most: int) -> int | None:
