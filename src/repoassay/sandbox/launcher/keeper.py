@@ -33,7 +33,7 @@ _KIB = 1024
 
 
 class Keeper:
-    """Holds the fork server's ends of a job in the slot of namespace `users`; the server's loop calls what fits the event."""
+    """Holds the fork server's ends of a job in the slot of `users`; the server's loop calls what fits the event."""
 
     def __init__(self, job: dict[str, Any], users: int = -1) -> None:
         self.job, self.users = job, users
