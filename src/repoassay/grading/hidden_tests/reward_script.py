@@ -156,7 +156,7 @@ def read_reward(folder: Path) -> float | None:
         if not (folder / "reward.txt").is_file():
             return None
         values = [float((folder / "reward.txt").read_text("utf-8"))]
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError, RecursionError, OverflowError):
         return None
     return values[0] if _are_figures(values) else None
 
