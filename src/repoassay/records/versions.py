@@ -85,7 +85,7 @@ def to_json(record: BaseModel, *, indent: int | None = None, exclude_defaults: b
     try:
         content = record.model_dump_json(indent=indent, exclude_defaults=exclude_defaults).encode()
     except (PydanticSerializationError, UnicodeEncodeError):
-        document = record.model_dump(mode="json", exclude_defaults=exclude_defaults)
+        document = record.model_dump(exclude_defaults=exclude_defaults)  # as JSON it could have no such key
         content = to_json_bytes(_without_halves(document), indent=indent)
     if _FRONT.match(content):  # the class has the key itself
         return content
@@ -100,7 +100,7 @@ def _without_halves(value: Any) -> Any:
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
         return {_without_halves(key): _without_halves(each) for key, each in value.items()}
-    return [_without_halves(each) for each in value] if isinstance(value, list) else value
+    return [_without_halves(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def with_version(document: Mapping[str, Any]) -> dict[str, Any]:
