@@ -62,10 +62,10 @@ def test_halves_of_surrogate_pairs_are_written_as_what_can_be_read(indent: int |
         time=NOW,
         source="agent",
         dollars=Decimal("0.1"),
-        calls=(StepCall(name="\udc80", arguments={"\ud800": 1}),),
+        calls=(StepCall(name="\udc80", arguments={"\ud800": [{"\ud801": 1}]}),),
     )
     read = parse(Trajectory, to_json(Trajectory(agent="a", steps=(step,)), indent=indent, exclude_defaults=True))
-    assert read.steps == (step.model_copy(update={"calls": (StepCall(name="?", arguments={"?": 1}),)}),)
+    assert read.steps == (step.model_copy(update={"calls": (StepCall(name="?", arguments={"?": [{"?": 1}]}),)}),)
 
 
 def test_a_record_without_fields_and_one_with_the_key_of_its_own() -> None:
