@@ -7,6 +7,7 @@ import json
 import os
 import random
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,21 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path, kind: s
         for asked in (None, "atif"):
             with pytest.raises(BadInput, match="is a pipe, a socket or a device"):
                 find_importer(asked, source)
+
+
+def test_folders_that_nobody_can_walk_through_are_a_sentence(tmp_path: Path) -> None:
+    inside = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=inside)
+        deeper = os.open("d", os.O_RDONLY, dir_fd=inside)
+        os.close(inside)
+        inside = deeper
+    os.close(inside)
+    (tmp_path / "result.json").write_text("{}")
+    for asked in (None, "harbor", "harbor-jobs"):
+        with pytest.raises(BadInput, match="is a folder too deep"):
+            find_importer(asked, tmp_path)
+    subprocess.run(["rm", "-r", tmp_path / "d"], check=True)  # as nothing in Python 3.11 can
 
 
 def test_links_to_nothing_and_to_the_null_device_are_no_matter(tmp_path: Path) -> None:

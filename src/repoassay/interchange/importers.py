@@ -15,11 +15,13 @@ from repoassay import plugins
 from repoassay.engine import GradingContext
 from repoassay.errors import BadInput, Interrupted, RepoAssayError, Unavailable
 from repoassay.interchange.foreign_run import ForeignAttempt
-from repoassay.text import join_names
+from repoassay.text import join_names, printable
 
 __all__ = ["ConvertedTask", "Importer", "TaskImporter", "find_importer", "guard"]
 
 _GROUP = "repoassay.importers"
+_DEEPEST = 200
+"""Folders within one another that a source may have."""
 
 
 class Importer(Protocol):
@@ -92,7 +94,8 @@ def find_importer(kind: str | None, source: Path) -> tuple[plugins.Plugin, Any]:
     if not source.exists():
         raise BadInput(f"There is no {source}.", "Name the file or folder that the other tool wrote.")
     if special := _special(source):
-        raise BadInput(f"{special} is a pipe, a socket or a device, which might never end.", "Remove it.")
+        what = "a folder too deep" if special.is_dir() else "a pipe, a socket or a device, which might never end"
+        raise BadInput(f"{printable(str(special), 500)} is {what}.", "Remove it.")
     if kind is not None:
         found = plugins.find(_GROUP, kind, dotted=True)
         return found, plugins.make(found)
@@ -110,13 +113,18 @@ def find_importer(kind: str | None, source: Path) -> tuple[plugins.Plugin, Any]:
 
 
 def _special(source: Path) -> Path | None:
-    """The source, or what is in it, that is neither a file nor a folder: whoever opens it may wait for ever."""
-    pending = [source]
+    """The source, or what is in it, that is neither a file nor a folder that can be walked through.
+
+    Whoever opens it may wait for ever, and who walks through folders calls himself once for each that is in another.
+    """
+    pending, most = [source], len(source.parts) + _DEEPEST
     while pending:
         path = pending.pop()
         try:
             found = path.stat()
             folder = stat.S_ISDIR(found.st_mode)
+            if folder and len(path.parts) > most:
+                return path
             if not (folder or stat.S_ISREG(found.st_mode) or found.st_rdev == os.stat(os.devnull).st_rdev):  # noqa: PTH116
                 return path
             if folder and (path == source or not path.is_symlink()):
