@@ -38,6 +38,14 @@ _PASSED_OVER = re.compile(r"[\"']\.git[\"'](?=[^\n]*[\"'](node_modules|__pycache
 """`.git` in a list of folders in which nothing is looked for."""
 _SERVERS = re.compile(r"localhost|127\.0\.0\.1|0\.0\.0\.0(?!/)")
 _STARTS = re.compile(r"Popen\(|start_server|HTTPServer|TestClient|subprocess\.run\(|threading")
+_OF_TESTS = r"(?:(?<![\w.])/tests(?=[/\"'])|\bTESTS?_DIR\b)"
+_TO_WRITE = r" *, *[\"'][wax]"
+_WRITES_THERE = re.compile(
+    rf"(?m)^[ \t]*(?P<name>\w+) *=.*{_OF_TESTS}.*/.*$"
+    rf"(?=[\s\S]*(?:\b(?P=name)\.write_(?:text|bytes)\(|\bopen\( *(?P=name){_TO_WRITE}))"
+    rf"|^.*(?:open\( *f?[\"']/tests/[^\"']*[\"']{_TO_WRITE}|(?<=\s)[12]?>+ *[\"']?/tests/).*$"
+)
+"""A file below the folder of the tests that they write."""
 _ABSOLUTE = re.compile(r"(?<![\w.:/$}\-<])(/[A-Za-z][\w.+@-]*(?:/[\w.+@-]+)*)")
 
 
@@ -53,6 +61,10 @@ def check_tests(text: str, name: str) -> None:
         if found := re.search(pattern, text):
             line = text.count("\n", 0, found.start()) + 1
             raise ImportRefusal(why, name, line, text.split("\n")[line - 1])
+    if found := _WRITES_THERE.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        why = "Its tests write into their own folder, which is read-only here."
+        raise ImportRefusal(why, name, line, text.split("\n")[line - 1])
     if (found := _SERVERS.search(text)) and not _STARTS.search(text):
         line = text.count("\n", 0, found.start()) + 1
         why = "Its tests ask a service that the agent leaves running, and nothing runs by then."
