@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,8 @@ def on_ray(grounds: dict[str, AttackGround]) -> Iterator[dict[str, AttackGround]
     """The grounds, with an engine whose nodes are a cluster's; nothing of it is left when it is closed."""
     first = next(iter(grounds.values()))
     before = descendants()
-    with SubmissionEngine(first.engine.tasks, first.bench, 2, executor="ray") as engine:
+    own = replace(first.bench)  # whose judge is its own: an engine's end ends that of the context it was given
+    with SubmissionEngine(first.engine.tasks, own, 2, executor="ray") as engine:
         made = {}
         for name, ground in grounds.items():
             made[name] = AttackGround(ground.folder, engine, ground.bench, ground.seconds, ground.name)

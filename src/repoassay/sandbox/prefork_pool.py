@@ -107,9 +107,9 @@ class WarmParent:
             update={
                 "memory": self.limits.memory * self.slots + 2**30,
                 "disk": 64 * 2**20,
-                # More than its jobs may have together, which are the same account to the kernel: one that has
-                # used up what there is must not keep the interpreter from forking for others.
-                "processes": 4 * self.limits.processes + 4 * self.slots + 192,  # branches and their dead among them
+                # More than its jobs may have together, which the kernel counts as the interpreter's too: they must not
+                # keep it from forking for others.
+                "processes": 4 * (self.limits.processes + 1) * self.slots + 192,  # branches and their dead among them
                 "seconds": 6 * 86400.0,
             }
         )

@@ -1,6 +1,6 @@
 """The place of one job: namespaces and a file tree of its own, made before anybody enters.
 
-The *slot maker*, a fork of the fork server, has entered the user namespace of jobs. For each job it forks *process 1*
+A *slot maker*, a fork of the fork server, has entered the user namespace of a slot. For each job it forks *process 1*
 of new namespaces. That lays the repository out as an overlay on a fresh tmpfs, hands the namespaces to whoever is to
 run the job, and then only buries orphans; its end is the end of everything in there.
 """
@@ -45,7 +45,7 @@ def make_slots(users: int, server: _socket.socket) -> NoReturn:
     and what went wrong, if anything, and is closed when all is laid out.
 
     Args:
-        users: The user namespace of jobs.
+        users: The user namespace of the slot.
         server: Where the fork server asks.
     """
     try:

@@ -33,10 +33,10 @@ _KIB = 1024
 
 
 class Keeper:
-    """Holds the fork server's ends of a job; `run` by the server's loop, which calls what fits the event."""
+    """Holds the fork server's ends of a job in the slot of `users`; the server's loop calls what fits the event."""
 
-    def __init__(self, job: dict[str, Any]) -> None:
-        self.job = job
+    def __init__(self, job: dict[str, Any], users: int = -1) -> None:
+        self.job, self.users = job, users
         self.entrance, self.inner = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
         self.entrance.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
         told, inner = _socket.socketpair()  # whoever has an end of a pipe can read back what was written to it
@@ -57,7 +57,7 @@ class Keeper:
         self._ended, self._fault = "", ""
         self._status: int | None = None
         self._cpu, self._peak = 0.0, 0
-        self._through = self._first_gone = self._entrant_gone = False
+        self._through = self._first_gone = self._entrant_gone = self.answered = False
         self.started = time.monotonic()
         self.wall = self._look = 0.0
         self.due = self.started + _ENTERING
@@ -247,9 +247,9 @@ class Keeper:
         else:
             self.fail(_KILLED)
 
-    def overdue(self, now: float) -> bool:
-        """Whether it should have ended long ago, which only a hostile warm interpreter can bring about."""
-        return self.ending and now > self.due + 10
+    def late(self, now: float, most: float) -> bool:
+        """Whether it takes so many seconds longer than usual until nothing of it is left."""
+        return self.ending and now > self.due + most
 
     def answer(self) -> dict[str, Any]:
         """What became of the job."""

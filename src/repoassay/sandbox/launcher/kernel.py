@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import resource
 import struct
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "freeze",
     "keep_capabilities",
     "loopback_up",
+    "most_files",
     "mount",
     "move_root",
     "no_new_privileges",
@@ -238,6 +240,15 @@ def set_filter(program: bytes) -> None:
         _libc.prctl(_PR_SET_SECCOMP, mode_filter, ctypes.byref(header), zero, zero),
         "install seccomp filter",
     )
+
+
+def most_files() -> int:
+    """Open files that code which may be hostile gets: half of ours at most, which `main.py` has raised to all it may.
+
+    The kernel counts the descriptors that sockets of an account have in flight, everywhere together, and lets nobody
+    send one more when they are more than the files the sender itself may open.
+    """
+    return min(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1] // 2)
 
 
 def set_hostname(name: bytes) -> None:

@@ -76,7 +76,7 @@ def _give_up(processes: int) -> None:
 
 _EVERYWHERE = {
     resource.RLIMIT_CORE: 1,  # not 0, as in init.py
-    resource.RLIMIT_NOFILE: 4096,
+    resource.RLIMIT_NOFILE: kernel.most_files(),
     resource.RLIMIT_MEMLOCK: 1 << 20,
     resource.RLIMIT_MSGQUEUE: 1 << 16,
 }
@@ -332,6 +332,6 @@ def _limits(job: dict[str, Any]) -> dict[int, int]:
         **_EVERYWHERE,
         resource.RLIMIT_FSIZE: job["disk"],
         resource.RLIMIT_CPU: int(job["seconds"] * (os.cpu_count() or 1)) + 5,
-        # Counted over all jobs of the parent, which are one account to the kernel; the fork server counts this one's.
+        # So that the kernel stops at once what the fork server's looks come too late for.
         resource.RLIMIT_NPROC: job["processes"] * 4,
     }
