@@ -324,7 +324,7 @@ def test_files_of_the_tests_own_image_are_laid_where_they_have_them(convert: Con
     begin = "[ ! -L /grader ] || rm /grader; mkdir -p /grader && find /grader -mindepth 1 -delete\n"
     assert script.startswith(begin) and "answer.txt /app" not in script
     state = taken(done).state
-    assert state is not None and state.places == ("/app", "/grader")
+    assert state is not None and state.places == ("/app", "/grader", "/logs/artifacts")
 
 
 INLINE = "# /// script\n# requires-python = '>=3.12'\n# dependencies = [\n#   'six==1.17.0',\n# ]\n# ///\nimport six\n"

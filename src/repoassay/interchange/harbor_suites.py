@@ -112,7 +112,9 @@ def _harbor(folder: Path) -> StateTask:
     if told.health:
         image.build.append(f"cd {shlex.quote(image.work)} && ({in_environment(told.health)})")
     brings_image = told.separate and (folder / "tests/Dockerfile").is_file()
-    own = add_image_of_tests(image, folder, told.artifacts) if brings_image else ""
+    before, laid = "", ""
+    if brings_image:
+        before, laid = add_image_of_tests(image, folder, told.artifacts, stays=bool(told.work))
     if told.steps:
         return _with_steps(folder, told, image)
     step = told.step
@@ -124,10 +126,11 @@ def _harbor(folder: Path) -> StateTask:
     if told.variables.keys:
         check_asked_models(step / "tests")
     tests = read_tests(
-        step / "tests", step / "tests/test.sh", image, rewards=True, asks=bool(told.variables.keys), own=own
-    )
+        step / "tests", step / "tests/test.sh", image, rewards=True, asks=bool(told.variables.keys),
+        own=told.variables.exports() + laid, before=before,
+    )  # fmt: skip
     solution = next((each for each in (step / "solution", folder / "solution") if each.is_dir()), folder / "solution")
-    return _task(
+    task = _task(
         folder, instruction, image, tests, told.artifacts,
         tests_folder=step / "tests",
         solution=solution if (solution / "solve.sh").is_file() else None,
@@ -138,6 +141,16 @@ def _harbor(folder: Path) -> StateTask:
         category=told.category,
         variables=told.variables,
     )  # fmt: skip
+    return _with_artifacts(task, told.artifacts) if told.separate else task
+
+
+def _with_artifacts(task: StateTask, artifacts: list[str]) -> StateTask:
+    """Harbor takes artifacts alone into a container of the tests' own, and what lies at the conventional place."""
+    left = {absolute_place(task.work, path) for path in artifacts}
+    places = {*task.places, "/logs/artifacts"}
+    known = {path for path in left if any(f"{path}/".startswith(f"{place}/") for place in places)}
+    known |= {place for place in places if any(place.startswith(f"{path.rstrip('/')}/") for path in left)}
+    return replace(task, places=tuple(sorted(places)), artifacts=tuple(sorted({*known, "/logs/artifacts"})))
 
 
 def _with_steps(folder: Path, told: HarborSettings, image: ImageRecipe) -> StateTask:

@@ -54,7 +54,7 @@ class TaskTests:
 
 def read_tests(
     tests: Path, script: Path | None, image: ImageRecipe, *, rewards: bool, asks: bool = False,
-    own: str = "",
+    own: str = "", before: str = "",
 ) -> TaskTests:  # fmt: skip
     """Understand a task's tests.
 
@@ -64,7 +64,8 @@ def read_tests(
         image: What they run in.
         rewards: Whether the script writes a reward, or its exit code says the result.
         asks: Whether they ask a model, which a script alone is let to.
-        own: What lays files that they bring at their places; a script alone can begin with it.
+        own: What lays files that they bring, or sets variables that are theirs; a script alone can begin with it.
+        before: What a script begins with, where they are run as one.
 
     Raises:
         ImportRefusal: They cannot be run here.
@@ -100,7 +101,7 @@ def read_tests(
     assert script is not None
     _check_own(_script_text(script, image), _shown(script), image.work, {*image.files, *shown})
     scripted = _by_script(script, image, found, shown, looked_at, rewards=rewards)
-    return replace(scripted, files={**scripted.files, script.name: own + scripted.files[script.name]})
+    return replace(scripted, files={**scripted.files, script.name: before + own + scripted.files[script.name]})
 
 
 def _script_text(script: Path, image: ImageRecipe) -> str:
@@ -124,7 +125,11 @@ def _system_paths(text: str) -> list[str]:
 
 
 def _shown_tests(tests: Path, files: Mapping[str, Path]) -> dict[str, str]:
-    """Places in the image that hold a file of the tests as it is -> its path below tests/."""
+    """Places in the image that hold a file of the tests as it is -> its path below tests/.
+
+    Of files that are no programs these are those beside or below such a program alone: other data is the agent's to
+    change, and tests may ask whether it did.
+    """
     sizes: dict[tuple[str, int], Path] = {}
     for path in sorted(tests.rglob("*")):
         if path.is_file() and path.stat().st_size:
@@ -134,7 +139,12 @@ def _shown_tests(tests: Path, files: Mapping[str, Path]) -> dict[str, str]:
         hidden = sizes.get((PurePosixPath(place).name, file.stat().st_size))
         if hidden is not None and hidden.read_bytes() == file.read_bytes():
             found[place] = hidden.relative_to(tests).as_posix()
-    return found
+    folders = {str(PurePosixPath(place).parent) for place in found if place.endswith(_PROGRAMS)}
+    return {
+        place: name
+        for place, name in found.items()
+        if place.endswith(_PROGRAMS) or folders & set(map(str, PurePosixPath(place).parents))
+    }
 
 
 _SETTINGS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml"})

@@ -17,11 +17,13 @@ from repoassay.interchange.build_hosts import (
 )
 from repoassay.interchange.harbor_files import leads_inside, link_commands
 from repoassay.interchange.image_file import (
+    NOT_KEPT,
     ImageInstruction,
     ImageRecipe,
     ImportRefusal,
     absolute_place,
     fill_variables,
+    is_kept,
     listed_words,
     read_instructions,
     without_registry,
@@ -38,9 +40,6 @@ _MOST_TEXT = 2**20
 _MOST_WORDS = 20_000
 """Characters of one instruction."""
 _IDLE = re.compile(r"^(bash|sh|/bin/bash|/bin/sh|sleep( infinity)?|tail -f /dev/null|python3?|-l|-c|exec| )*$")
-_NOT_KEPT = frozenset({"PATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TEST_DIR", "LANG", "LC_ALL", "TZ", "PYTHONPATH_SAVE",
-                       "CARGO_HOME", "RUSTUP_HOME", "GOROOT"})  # fmt: skip
-_NOT_KEPT_BEGINNINGS = ("DEBIAN_", "PIP_", "UV_", "PYTHONDONT", "PYTHONUNBUFFERED")
 _OWN_PATH = re.compile(r"/(?!(usr|bin|sbin)(/local)?(/s?bin)?/?$|usr/local/s?bin/?$|root/\.(local|cargo)/)[\w./+-]+$")
 """A folder of a search path that only this image has."""
 _PASSED_OVER = frozenset({"EXPOSE", "LABEL", "MAINTAINER", "VOLUME", "STOPSIGNAL", "SHELL", "CMD"})
@@ -175,7 +174,7 @@ class _Reader:
         self.recipe.git |= steps.git
         for command in steps.build:
             check_programs(command, self.recipe.files, self._place, hosts)
-            other = {*self.recipe.variables, *_NOT_KEPT}
+            other = {*self.recipe.variables, *NOT_KEPT}
             known = {name: value for name, value in self._known.items() if name not in other}
             whole = with_arguments(in_environment(command), known)
             if re.search(r"\b(go|cargo) install\s", command):
@@ -296,7 +295,7 @@ class _Reader:
             self._known[name] = fill_variables(value, self._known)
             if name == "PATH":
                 self.recipe.paths = [part for part in self._known[name].split(":") if _OWN_PATH.match(part)]
-            if name in _NOT_KEPT or name.startswith(_NOT_KEPT_BEGINNINGS):
+            if not is_kept(name):
                 continue
             if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", name):
                 raise ValueError("Its Dockerfile sets a variable whose name is not in capitals.")
