@@ -59,10 +59,7 @@ _PASSED_OVER = re.compile(
 )
 """`.git` in a list of folders in which nothing is looked for."""
 _SERVERS = re.compile(r"localhost|127\.0\.0\.1|0\.0\.0\.0(?!/)")
-<<<<<<< HEAD
 _STARTS = re.compile(r"Popen\(|start_server|HTTPServer|TestClient|subprocess\.run\(|threading|\w+=\"?\$!")
-=======
-_STARTS = re.compile(r"Popen\(|start_server|HTTPServer|TestClient|subprocess\.run\(|threading")
 _OF_TESTS = r"(?:(?<![\w.])/tests(?=[/\"'])|\bTESTS?_DIR\b)"
 _TO_WRITE = r" *, *[\"'][wax]"
 _WRITES_THERE = re.compile(
@@ -71,7 +68,6 @@ _WRITES_THERE = re.compile(
     rf"|^.*(?:open\( *f?[\"']/tests/[^\"']*[\"']{_TO_WRITE}|(?<=\s)[12]?>+ *[\"']?/tests/).*$"
 )
 """A file below the folder of the tests that they write."""
->>>>>>> main
 _ABSOLUTE = re.compile(r"(?<![\w.:/$}\-<])(/[A-Za-z][\w.+@-]*(?:/[\w.+@-]+)*)")
 
 
@@ -100,15 +96,11 @@ def check_tests(text: str, name: str, *, server_started: bool = False) -> None:
         if found := re.search(pattern, text):
             line = text.count("\n", 0, found.start()) + 1
             raise ImportRefusal(why, name, line, text.split("\n")[line - 1])
-<<<<<<< HEAD
-    if (found := _SERVERS.search(text)) and not server_started and not _STARTS.search(text):
-=======
     if found := _WRITES_THERE.search(text):
         line = text.count("\n", 0, found.start()) + 1
         why = "Its tests write into their own folder, which is read-only here."
         raise ImportRefusal(why, name, line, text.split("\n")[line - 1])
-    if (found := _SERVERS.search(text)) and not _STARTS.search(text):
->>>>>>> main
+    if (found := _SERVERS.search(text)) and not server_started and not _STARTS.search(text):
         line = text.count("\n", 0, found.start()) + 1
         why = "Its tests ask a service that the agent leaves running, and nothing runs by then."
         raise ImportRefusal(why, name, line, text.split("\n")[line - 1])
