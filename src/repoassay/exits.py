@@ -84,7 +84,8 @@ def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) ->
         error.show()
         print_failure(error.format_message())
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
+        _drop(error)
         sys.exit(_interrupted())
     except BrokenPipeError:  # the reader of our output, `head` say, has seen enough
         discard_output()
@@ -188,6 +189,13 @@ def _say(program: str, sentence: str) -> None:
 
     click.echo(f"{program}: {block(sentence)}", err=True)  # names in it may be a stranger's
     print_failure(sentence)
+
+
+def _drop(error: BaseException) -> None:
+    """Close generators that an interrupt left half-way: what they have under way would be waited for at our end."""
+    import traceback
+
+    traceback.clear_frames(error.__traceback__)
 
 
 def _interrupted() -> int:
