@@ -190,6 +190,41 @@ LEFT = {
 }
 
 
+def linked(place: Path, *, target: str = "../now/three.txt") -> dict[str, str]:
+    """A task whose image holds a link, which its tests and its solution read."""
+    link = place / "theirs/environment/data/by/name.txt"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(target)
+    return {
+        "environment/data/now/three.txt": "3\n",
+        "environment/Dockerfile": "FROM debian:12\nWORKDIR /app\nCOPY data /app/data\n",
+        "tests/test_sum.py": TEST + "    assert open('/app/data/by/name.txt').read() == '3\\n'\n",
+        "solution/solve.sh": "#!/bin/bash\nset -e\nread -r one < data/by/name.txt\necho $((one + 5)) > /app/sum.txt\n",
+    }
+
+
+def test_a_link_of_an_image_to_a_file_of_it_is_proven_as_a_link(tmp_path: Path) -> None:
+    source = written(tmp_path, linked(tmp_path))
+    done = repoassay("import", source, "--as", "harbor", "--out", tmp_path / "suite", "--prove", "--json", cwd=tmp_path)
+    assert [proof["state"] for proof in data_of(done.stdout)["proofs"]] == ["proven"], done.stdout
+    (task,) = find_suite(str(tmp_path / "suite")).tasks
+    assert not (task.path / "files/app/data/by/name.txt").exists()
+    assert "ln -sfn ../now/three.txt /app/data/by/name.txt" in task.task.environment.build
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "../../../instruction.md", "../../../../../x"])
+def test_a_link_that_leads_out_of_the_image_refuses_the_task(tmp_path: Path, target: str) -> None:
+    refusal = converted(tmp_path, linked(tmp_path, target=target))
+    assert isinstance(refusal, TaskRefusal) and "hold a link" in refusal.why
+
+
+def test_a_link_behind_a_link_is_looked_at_as_a_whole(tmp_path: Path) -> None:
+    files = linked(tmp_path, target="../away/three.txt")
+    (tmp_path / "theirs/environment/data/away").symlink_to(tmp_path)
+    refusal = converted(tmp_path, files)
+    assert isinstance(refusal, TaskRefusal) and "hold a link" in refusal.why
+
+
 @pytest.mark.parametrize(
     "files",
     [

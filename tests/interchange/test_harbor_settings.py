@@ -100,7 +100,8 @@ def test_tasks_below_a_task_are_found_but_not_those_of_its_parts(convert: Conver
 
 
 def test_compose_files_beside_the_task_are_not_the_images(convert: Convert, tmp_path: Path) -> None:
-    assert taken(convert({"docker-compose.yml": "services:\n  main: {}\n  db: {}\n"})).id == "one"
+    two = "services:\n  main: {}\n  db: {}\n"
+    assert taken(convert({"docker-compose.yml": two, "environment/docker-compose.yml": two})).id == "one"
 
 
 SEPARATE = '[verifier]\nenvironment_mode = "separate"\n'

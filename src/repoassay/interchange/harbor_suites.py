@@ -22,6 +22,7 @@ from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
 from repoassay.interchange.harbor_variables import TaskVariables, check_asked_models
 from repoassay.interchange.hidden_test_text import absolute_paths
 from repoassay.interchange.image_accounts import check_working_account
+from repoassay.interchange.image_agents import check_agents_unnamed
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal, absolute_place
 from repoassay.interchange.image_of_tests import add_image_of_tests
 from repoassay.interchange.image_recipe import read_image
@@ -188,10 +189,13 @@ def _named_folder(instruction: str, script: str) -> str:
 
 
 def _compose(folder: Path, image: ImageRecipe) -> None:
-    """Take what the compose files of a folder mount; one service that does nothing is what a sandbox is anyway."""
-    for name in ("docker-compose.yaml", "docker-compose.yml", "compose.yaml"):
-        if (folder / name).is_file():
-            mount_files(task_text(folder, name), name, folder, image)
+    """Take what the compose file of a folder mounts; one service that does nothing is what a sandbox is anyway.
+
+    Both tools open `docker-compose.yaml` alone: a file by another name is like any other.
+    """
+    name = "docker-compose.yaml"
+    if (folder / name).is_file():
+        mount_files(task_text(folder, name), name, folder, image)
 
 
 def _first(folder: Path) -> StateTask:
@@ -254,6 +258,7 @@ def _task(
     solved = task_text(asked.parent, asked.name) if asked else ""
     if image.git:
         check_without_history(instruction, tests.text, solved)
+    check_agents_unnamed(image.agents, (instruction, tests.text, solved), "environment/Dockerfile")
     if image.account:
         check_working_account(image.account, image, (instruction, tests.text, solved), "environment/Dockerfile")
     folders = [image.work, *image.folders, *(str(PurePosixPath(file).parent) for file in image.files)]

@@ -8,7 +8,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from repoassay.interchange.hidden_test_text import absolute_paths, check_tests, constant_paths, names_of_tests
+from repoassay.interchange.hidden_test_text import (
+    absolute_paths,
+    check_tests,
+    constant_paths,
+    names_of_tests,
+    starts_servers,
+)
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
 from repoassay.interchange.pytest_script import AGENTS_TESTS, check_reward, check_reward_place, read_test_script
 from repoassay.interchange.verifier_script import as_own_programs, read_verifier
@@ -69,13 +75,16 @@ def read_tests(
     theirs = [path for path in sorted(tests.rglob("*")) if path.is_file() and path != script]
     if not theirs and not rewards:
         raise ImportRefusal("It has no tests.", "tests")
-    for path in sorted(tests.rglob("*")):
-        if path.suffix in _PROGRAMS and path.is_file():
-            name = path.relative_to(tests).as_posix()
-            text = task_text(tests, name)
-            check_tests(text, f"tests/{name}")
-            found += f"{text}\n"
-            looked_at += constant_paths(text) if path.suffix == ".py" else _system_paths(text)
+    programs = {
+        name: task_text(tests, name)
+        for path in sorted(tests.rglob("*"))
+        if path.suffix in _PROGRAMS and path.is_file() and (name := path.relative_to(tests).as_posix())
+    }
+    started = starts_servers(programs.values())
+    for name, text in programs.items():
+        check_tests(text, f"tests/{name}", server_started=started)
+        found += f"{text}\n"
+        looked_at += constant_paths(text) if name.endswith(".py") else _system_paths(text)
     refusal = None
     if not asks and not own:
         try:
@@ -105,9 +114,14 @@ def _script_text(script: Path, image: ImageRecipe) -> str:
     return text
 
 
+_IF_THERE = re.compile(r"(?m)^(?:if )?\[ -[fre] (?P<file>/[\w./-]+) \](; then\b| &&).*(\.|source) (?P=file)\b.*$")
+"""A line that reads the settings of a machine where there are some, as there are none here."""
+
+
 def _system_paths(text: str) -> list[str]:
     """Paths in a program that is no Python below the folders where a machine keeps its own settings and state."""
-    return [path for path in absolute_paths(text) if path.startswith(("/etc/", "/var/")) and "/apt/" not in path]
+    plain = _IF_THERE.sub("", text)
+    return [path for path in absolute_paths(plain) if path.startswith(("/etc/", "/var/")) and "/apt/" not in path]
 
 
 def _shown_tests(tests: Path, files: Mapping[str, Path]) -> dict[str, str]:

@@ -67,6 +67,8 @@ class ImageRecipe:
         roots: Whether commands of root have run since, whose files are root's.
         paths: Folders of its search path that other images have not.
         git: Whether its build works on git repositories, whose histories are then taken away.
+        agents: Programs of code agents that it would bring, and which are left out.
+        links: Absolute path -> link of the context.
     """
 
     python: str | None = None
@@ -87,8 +89,15 @@ class ImageRecipe:
         """Note files and folders as those of an account."""
         self.owned.setdefault(account, set()).update(places)
 
+    def give_below(self, account: str, tops: Iterable[str]) -> None:
+        """Note what there is by now at some places and below them as an account's."""
+        there = {*self.folders, *self.files}
+        self.give(account, [place for place in there for top in tops if f"{place}/".startswith(f"{top}/")])
+
     paths: list[str] = field(default_factory=list)
     git: bool = False
+    agents: list[str] = field(default_factory=list)
+    links: dict[str, Path] = field(default_factory=dict)
 
 
 def is_kept(variable: str) -> bool:

@@ -15,6 +15,7 @@ from repoassay.interchange.build_hosts import (
     starters,
     with_arguments,
 )
+from repoassay.interchange.harbor_files import leads_inside, link_commands
 from repoassay.interchange.image_file import (
     NOT_KEPT,
     ImageInstruction,
@@ -28,9 +29,9 @@ from repoassay.interchange.image_file import (
     without_registry,
 )
 from repoassay.interchange.image_ignored import leave_out_ignored
-from repoassay.interchange.image_programs import check_programs, listed_packages, stand_in
+from repoassay.interchange.image_programs import check_programs, listed_packages, passes_on, stand_in
 from repoassay.interchange.image_stages import ImageStage, copy_command, join_stages
-from repoassay.interchange.image_toolchains import ToolChain, copied_go, lay_in_environment, tool_chain_of
+from repoassay.interchange.image_toolchains import chain_into, copied_go, lay_in_environment, tool_chain_of
 from repoassay.interchange.shell_steps import read_shell
 
 __all__ = ["read_image"]
@@ -75,7 +76,9 @@ def read_image(file: Path, context: Path, name: str, *, wider: Path | None = Non
         lay_in_environment(reader.recipe)
     except ValueError as error:
         raise ImportRefusal(str(error), name) from error
-    leave_out_ignored(reader.recipe.files, file, context)
+    for laid in (reader.recipe.files, reader.recipe.links):
+        leave_out_ignored(laid, file, context)
+    reader.recipe.build[:0] = link_commands(reader.recipe.links)
     if reader.recipe.build:
         reader.recipe.build += starters(reader.recipe.paths)
     return reader.recipe
@@ -119,16 +122,10 @@ class _Reader:
         if chain is None:
             plain = re.sub(r"[:@].*", "", image)[:60]
             raise ValueError(f"Its image is made from {plain}, which is no plain Python, Debian or Ubuntu.")
-        self._take_chain(chain)
+        chain_into(self.recipe, chain)
         self.based = True
         if "laude-institute/t-bench/" in image:
             self._work("/app")
-
-    def _take_chain(self, chain: ToolChain) -> None:
-        self.recipe.python = chain.python or self.recipe.python
-        self.recipe.apt += chain.apt
-        self.recipe.pip += chain.pip
-        self.recipe.build += chain.build
 
     def _stage(self, name: str) -> tuple[str, ImageRecipe, dict[str, str]] | None:
         """An earlier stage by its name, the last that bears it, or by its number."""
@@ -149,7 +146,7 @@ class _Reader:
         hosts = BuildHosts(self._known)
         steps = read_shell(rest, hosts)
         for chain in steps.chains:
-            self._take_chain(chain)
+            chain_into(self.recipe, chain)
         for name in steps.apt:
             if version := re.fullmatch(r"python(3\.\d{1,2})(-[a-z]+)?", name):  # of a repository beside Debian's
                 self.recipe.python = version[1]
@@ -162,15 +159,12 @@ class _Reader:
             file = wanted.removeprefix("-r ")
             self.recipe.pip += [wanted] if file == wanted else listed_packages(self.recipe.files.get(self._place(file)))
         self.recipe.users += steps.users
+        self.recipe.agents += steps.agents
         makes = any(not re.match(r"(rm [^&|;]*|&& )+$", command) for command in steps.build)
         self.recipe.roots = (self.recipe.roots or (makes and not self.recipe.account)) and not steps.owned
         for account, given in steps.owned:
             tops = [self._place(fill_variables(place, self._known)) for place in given]
-            there = (*self.recipe.folders, *self.recipe.files)
-            self.recipe.give(
-                fill_variables(account, self._known),
-                [place for place in there if any(f"{place}/".startswith(f"{top}/") for top in tops)],
-            )
+            self.recipe.give_below(fill_variables(account, self._known), tops)
         for named in steps.venvs:
             place = self._place(fill_variables(named, self._known))
             self.recipe.venvs.append(place)
@@ -221,10 +215,12 @@ class _Reader:
         """Copy what an earlier stage has of the context, or what its commands have made there."""
         *sources, target = listed_words(rest) if rest.startswith("[") else shlex.split(rest)
         top = self._place(target)
+        if stage.links:
+            raise ValueError("Its Dockerfile copies files out of a stage whose files hold links.")
         for source in sources:
             origin = absolute_place("/", source)
             if origin == top and (go := copied_go(stage, origin)):
-                self._take_chain(go)
+                chain_into(self.recipe, go)
                 continue
             inner = {place: file for place, file in stage.files.items() if place.startswith(f"{origin.rstrip('/')}/")}
             if stage.build:
@@ -282,6 +278,8 @@ class _Reader:
             place = f"{top.rstrip('/')}/{path.relative_to(folder).as_posix()}"
             if path.is_dir() and not path.is_symlink():
                 self.recipe.folders.append(place)
+            elif leads_inside(path, self._context):
+                self.recipe.links[place] = path
             else:
                 self._file(path, place)
 
@@ -319,7 +317,7 @@ class _Reader:
 
     def _start(self, rest: str) -> None:
         words = " ".join(listed_words(rest)) if rest.startswith("[") else rest
-        if not _IDLE.match(words.strip()):
+        if not _IDLE.match(words.strip()) and not passes_on(self.recipe.files.get(self._place(words.strip()))):
             raise ValueError("Its image starts a program of its own.")
 
     def _place(self, path: str) -> str:
