@@ -1,8 +1,8 @@
 """Debian packages of a task, as a folder that an environment holds: no root, nothing installed on the machine.
 
 The machine's own apt says which packages it lacks, and downloads them with the signatures it trusts. They are unpacked
-in a sandbox, where no script of theirs is ever run; Graphviz alone is let write down which plug-ins it has. Packages that
-the machine has are seen by sandboxes anyway.
+in a sandbox, where no script of theirs is ever run; Graphviz alone is let write down which plug-ins it has. Packages
+that the machine has are seen by sandboxes anyway.
 """
 
 from __future__ import annotations
