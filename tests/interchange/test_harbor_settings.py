@@ -100,7 +100,8 @@ def test_tasks_below_a_task_are_found_but_not_those_of_its_parts(convert: Conver
 
 
 def test_compose_files_beside_the_task_are_not_the_images(convert: Convert, tmp_path: Path) -> None:
-    assert taken(convert({"docker-compose.yml": "services:\n  main: {}\n  db: {}\n"})).id == "one"
+    two = "services:\n  main: {}\n  db: {}\n"
+    assert taken(convert({"docker-compose.yml": two, "environment/docker-compose.yml": two})).id == "one"
 
 
 SEPARATE = '[verifier]\nenvironment_mode = "separate"\n'
@@ -323,7 +324,7 @@ def test_files_of_the_tests_own_image_are_laid_where_they_have_them(convert: Con
     begin = "[ ! -L /grader ] || rm /grader; mkdir -p /grader && find /grader -mindepth 1 -delete\n"
     assert script.startswith(begin) and "answer.txt /app" not in script
     state = taken(done).state
-    assert state is not None and state.places == ("/app", "/grader")
+    assert state is not None and state.places == ("/app", "/grader", "/logs/artifacts")
 
 
 INLINE = "# /// script\n# requires-python = '>=3.12'\n# dependencies = [\n#   'six==1.17.0',\n# ]\n# ///\nimport six\n"

@@ -55,3 +55,18 @@ def test_the_account_that_task_toml_names_is_read_the_same(convert: Convert) -> 
 def test_rights_that_differ_refuse_a_task(convert: Convert, changed: dict[str, str], told: str) -> None:
     (refusal,) = convert({**DATA, **changed}).refused
     assert "an account beside root" in refusal.why and told in refusal.text
+
+
+@pytest.mark.parametrize(
+    ("line", "refused"),
+    [
+        ("def walk(root: Path, name: str):\n    root = Path(name)\n    look(root / name, base=root)\n", False),
+        ("assert open('/app/out/sum.txt').read() == 'root'\n", True),
+        ("# only root may do this\n", True),
+        ("with pytest.raises(PermissionError):\n    pass\n", True),
+    ],
+)
+def test_a_variable_may_be_called_root(convert: Convert, line: str, refused: bool) -> None:
+    test = f"def test_sum():\n    assert open('/app/out/sum.txt').read()\n\n\n{line}"
+    done = convert({**DATA, "environment/Dockerfile": GIVEN, "tests/test_outputs.py": test})
+    assert [refusal.why.startswith("Its agent works as an account") for refusal in done.refused] == [True] * refused

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from repoassay.interchange.hidden_test_text import check_tests
+from repoassay.interchange.build_hosts import BuildHosts
+from repoassay.interchange.hidden_test_text import check_tests, starts_servers
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
-from repoassay.interchange.image_programs import stand_in
+from repoassay.interchange.image_programs import check_programs, listed_packages, stand_in
 from repoassay.interchange.image_recipe import read_image
 from repoassay.interchange.shell_steps import read_shell
 
@@ -120,6 +122,17 @@ def test_accounts_are_kept_for_whoever_looks_for_them(tmp_path: Path) -> None:
         'allow: ["git"]\n',
         "links = [os.readlink(each) for each in Path(f'/proc/{pid}/fd').iterdir()]\n",
         "apt-get install -y curl lsof psmisc\n",
+        "if stat.S_ISDIR(os.lstat(place).st_mode):\n    raise SystemExit(1)\n",
+        "own = os.stat(__file__).st_ino\n",
+        "run('lsof -t -i:5000 | xargs -r kill -9')\n",
+        "sys.modules['psutil'] = None\n",
+        "for root in roots:\n    if '/.git' in root or 'harness' in root:\n        continue\n",
+        "for each in found:\n    if each.is_symlink() or not each.is_file():\n        continue\n",
+        "if os.path.exists(out) or os.path.islink(out):\n    os.remove(out)\n",
+        "def safe(path):\n    real = os.path.realpath(path)\n"
+        "    if os.path.islink(path) or not (\n        real.startswith(OUT)\n    ):\n        raise ValueError\n",
+        "folder = Path(f'/proc/{pid}/fd')\nfound = {\n    each.readlink()\n    for each in folder.iterdir()\n"
+        "    if each.is_symlink()\n}\n",
     ],
 )
 def test_words_that_say_nothing_of_what_the_agent_leaves_are_passed_over(text: str) -> None:
@@ -127,8 +140,78 @@ def test_words_that_say_nothing_of_what_the_agent_leaves_are_passed_over(text: s
 
 
 @pytest.mark.parametrize(
-    "text", ["run(['git', 'log'])\n", "run('git log')\n", "Path('/app/.git')\n", "os.readlink('/app/now')\n"]
+    "text",
+    [
+        "run(['git', 'log'])\n",
+        "run('git log')\n",
+        "Path('/app/.git')\n",
+        "os.readlink('/app/now')\n",
+        "if '/.git' in found:\n    raise AssertionError\n",
+        "for each in found:\n    if each.is_symlink():\n        raise AssertionError\n",
+        "if one.is_symlink() or not two.is_file():\n    pass\n",
+        "def check(folder):\n    for each in folder:\n        if os.path.islink(each) or not known(each):\n"
+        "            raise AssertionError\n",
+        "assert os.path.exists(out) or os.path.islink(out)\n",
+        "assert oct(os.stat(out).st_mode)[-3:] == '600' and os.stat(__file__).st_ino\n",
+    ],
 )
 def test_repositories_and_links_that_the_agent_leaves_refuse_a_task(text: str) -> None:
     with pytest.raises(ImportRefusal, match="do not cross"):
         check_tests(text, "tests/test_outputs.py")
+
+
+SERVER = "http://127.0.0.1:8000/"
+
+
+def test_tests_that_start_their_server_in_another_file_may_ask_it(tmp_path: Path) -> None:
+    asks = f"from urllib.request import urlopen\n\n\ndef test_it():\n    assert urlopen('{SERVER}')\n"
+    with pytest.raises(ImportRefusal, match="ask a service"):
+        check_tests(asks, "tests/test_outputs.py")
+    assert starts_servers(["python app.py &\nSERVER=$!\n", asks]) and not starts_servers([asks])
+    check_tests(asks, "tests/test_outputs.py", server_started=True)
+
+
+def test_requirements_may_begin_with_http(tmp_path: Path) -> None:
+    file = tmp_path / "requirements.txt"
+    file.write_text("httpx==0.28.1\nhttpcore\n")
+    assert listed_packages(file) == ["httpx==0.28.1", "httpcore"]
+    for line in ("http://example.org/a.whl", "https://example.org/a.whl", "git+https://example.org/a", "-e ."):
+        file.write_text(f"{line}\n")
+        with pytest.raises(ValueError, match="more than packages"):
+            listed_packages(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "fetches"),
+    [
+        (f"import urllib.request\nurllib.request.urlopen('{SERVER}')\n", False),
+        ("import urllib.request\nurllib.request.urlopen(sys.argv[1])\n", True),
+        (f"import urllib.request\nwait('{SERVER}')\nurllib.request.urlopen('https://example.org/')\n", True),
+        (f"from huggingface_hub import snapshot_download\nwait('{SERVER}')\n", True),
+    ],
+)
+def test_a_program_that_asks_its_own_machine_fetches_nothing(tmp_path: Path, text: str, fetches: bool) -> None:
+    file = tmp_path / "seed.py"
+    file.write_text(text)
+    with pytest.raises(ValueError, match="fetches something") if fetches else contextlib.nullcontext():
+        check_programs("python3 seed.py", {"/app/seed.py": file}, lambda word: f"/app/{word}", BuildHosts({}, ()))
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ('#!/bin/bash\nset -euo pipefail\n# as given\nexec "$@"\n', True),
+        ('#!/bin/bash\nset -e\nif (( $# > 0 )); then\n    exec "$@"\nfi\nexec sleep infinity\n', True),
+        ('#!/bin/sh\nif [ "$#" -gt 0 ]; then exec "$@"; fi\nserve\n', True),
+        ('#!/bin/bash\nserve &\nexec "$@"\n', False),
+        ("#!/bin/bash\nexec serve\n", False),
+    ],
+)
+def test_a_program_that_passes_on_the_command_is_none_of_the_images_own(
+    tmp_path: Path, text: str, passes: bool
+) -> None:
+    (tmp_path / "start.sh").write_text(text)
+    dockerfile = tmp_path / "Dockerfile"
+    dockerfile.write_text('FROM debian:12\nWORKDIR /app\nCOPY start.sh /app/start.sh\nENTRYPOINT ["/app/start.sh"]\n')
+    with contextlib.nullcontext() if passes else pytest.raises(ImportRefusal, match="starts a program"):
+        read_image(dockerfile, tmp_path, "Dockerfile")

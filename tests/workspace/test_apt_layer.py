@@ -69,6 +69,7 @@ def test_packages_are_unpacked_and_found(
     assert found["PATH"] == "/env/bin:/env/apt/usr/bin:/usr/local/bin:/usr/bin:/bin"
     assert found["LD_LIBRARY_PATH"] == f"/env/apt/{libraries}:/env/apt/usr/lib"
     assert found["PKG_CONFIG_PATH"] == f"/env/apt/{libraries}/pkgconfig"
+    assert found["CMAKE_PREFIX_PATH"] == "/env/apt/usr"
     assert not {"CPATH", "RUBYLIB", "COB_CONFIG_DIR"} & set(found)
     for folder in ("usr/lib/ruby/3.1.0", f"{libraries}/ruby/3.1.0", "etc/gnucobol", "usr/share/gnucobol/copy"):
         (environment / "apt" / folder).mkdir(parents=True)

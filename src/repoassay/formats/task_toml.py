@@ -24,7 +24,7 @@ def edit_task_toml(task: Task) -> str:
         lines += [f"{key} = {toml_string(value)}"] if value else []
     if task.state:
         lines += ["", "[state]", *_line("work", task.state.work), *_line("places", task.state.places)]
-        lines += _line("folders", task.state.folders)
+        lines += [*_line("folders", task.state.folders), *_line("artifacts", task.state.artifacts)]
     lines += ["", "[environment]", f"python = {toml_string(task.environment.python)}"]
     lines += [*_line("node", task.environment.node), *_line("image", task.environment.image)]
     lines += [*_line("requirements", task.environment.requirements), *_line("resolve", task.environment.resolve)]

@@ -22,6 +22,7 @@ from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
 from repoassay.interchange.harbor_variables import TaskVariables, check_asked_models
 from repoassay.interchange.hidden_test_text import absolute_paths
 from repoassay.interchange.image_accounts import check_working_account
+from repoassay.interchange.image_agents import check_agents_unnamed
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal, absolute_place
 from repoassay.interchange.image_of_tests import add_image_of_tests
 from repoassay.interchange.image_recipe import read_image
@@ -111,7 +112,9 @@ def _harbor(folder: Path) -> StateTask:
     if told.health:
         image.build.append(f"cd {shlex.quote(image.work)} && ({in_environment(told.health)})")
     brings_image = told.separate and (folder / "tests/Dockerfile").is_file()
-    own = add_image_of_tests(image, folder, told.artifacts) if brings_image else ""
+    before, laid = "", ""
+    if brings_image:
+        before, laid = add_image_of_tests(image, folder, told.artifacts, stays=bool(told.work))
     if told.steps:
         return _with_steps(folder, told, image)
     step = told.step
@@ -123,10 +126,11 @@ def _harbor(folder: Path) -> StateTask:
     if told.variables.keys:
         check_asked_models(step / "tests")
     tests = read_tests(
-        step / "tests", step / "tests/test.sh", image, rewards=True, asks=bool(told.variables.keys), own=own
-    )
+        step / "tests", step / "tests/test.sh", image, rewards=True, asks=bool(told.variables.keys),
+        own=told.variables.exports() + laid, before=before,
+    )  # fmt: skip
     solution = next((each for each in (step / "solution", folder / "solution") if each.is_dir()), folder / "solution")
-    return _task(
+    task = _task(
         folder, instruction, image, tests, told.artifacts,
         tests_folder=step / "tests",
         solution=solution if (solution / "solve.sh").is_file() else None,
@@ -137,6 +141,16 @@ def _harbor(folder: Path) -> StateTask:
         category=told.category,
         variables=told.variables,
     )  # fmt: skip
+    return _with_artifacts(task, told.artifacts) if told.separate else task
+
+
+def _with_artifacts(task: StateTask, artifacts: list[str]) -> StateTask:
+    """Harbor takes artifacts alone into a container of the tests' own, and what lies at the conventional place."""
+    left = {absolute_place(task.work, path) for path in artifacts}
+    places = {*task.places, "/logs/artifacts"}
+    known = {path for path in left if any(f"{path}/".startswith(f"{place}/") for place in places)}
+    known |= {place for place in places if any(place.startswith(f"{path.rstrip('/')}/") for path in left)}
+    return replace(task, places=tuple(sorted(places)), artifacts=tuple(sorted({*known, "/logs/artifacts"})))
 
 
 def _with_steps(folder: Path, told: HarborSettings, image: ImageRecipe) -> StateTask:
@@ -175,10 +189,13 @@ def _named_folder(instruction: str, script: str) -> str:
 
 
 def _compose(folder: Path, image: ImageRecipe) -> None:
-    """Take what the compose files of a folder mount; one service that does nothing is what a sandbox is anyway."""
-    for name in ("docker-compose.yaml", "docker-compose.yml", "compose.yaml"):
-        if (folder / name).is_file():
-            mount_files(task_text(folder, name), name, folder, image)
+    """Take what the compose file of a folder mounts; one service that does nothing is what a sandbox is anyway.
+
+    Both tools open `docker-compose.yaml` alone: a file by another name is like any other.
+    """
+    name = "docker-compose.yaml"
+    if (folder / name).is_file():
+        mount_files(task_text(folder, name), name, folder, image)
 
 
 def _first(folder: Path) -> StateTask:
@@ -241,6 +258,7 @@ def _task(
     solved = task_text(asked.parent, asked.name) if asked else ""
     if image.git:
         check_without_history(instruction, tests.text, solved)
+    check_agents_unnamed(image.agents, (instruction, tests.text, solved), "environment/Dockerfile")
     if image.account:
         check_working_account(image.account, image, (instruction, tests.text, solved), "environment/Dockerfile")
     folders = [image.work, *image.folders, *(str(PurePosixPath(file).parent) for file in image.files)]

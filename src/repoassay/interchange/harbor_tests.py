@@ -8,7 +8,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from repoassay.interchange.hidden_test_text import absolute_paths, check_tests, constant_paths, names_of_tests
+from repoassay.interchange.hidden_test_text import (
+    absolute_paths,
+    check_tests,
+    constant_paths,
+    names_of_tests,
+    starts_servers,
+)
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
 from repoassay.interchange.pytest_script import AGENTS_TESTS, check_reward, check_reward_place, read_test_script
 from repoassay.interchange.verifier_script import as_own_programs, read_verifier
@@ -48,7 +54,7 @@ class TaskTests:
 
 def read_tests(
     tests: Path, script: Path | None, image: ImageRecipe, *, rewards: bool, asks: bool = False,
-    own: str = "",
+    own: str = "", before: str = "",
 ) -> TaskTests:  # fmt: skip
     """Understand a task's tests.
 
@@ -58,7 +64,8 @@ def read_tests(
         image: What they run in.
         rewards: Whether the script writes a reward, or its exit code says the result.
         asks: Whether they ask a model, which a script alone is let to.
-        own: What lays files that they bring at their places; a script alone can begin with it.
+        own: What lays files that they bring, or sets variables that are theirs; a script alone can begin with it.
+        before: What a script begins with, where they are run as one.
 
     Raises:
         ImportRefusal: They cannot be run here.
@@ -68,13 +75,16 @@ def read_tests(
     theirs = [path for path in sorted(tests.rglob("*")) if path.is_file() and path != script]
     if not theirs and not rewards:
         raise ImportRefusal("It has no tests.", "tests")
-    for path in sorted(tests.rglob("*")):
-        if path.suffix in _PROGRAMS and path.is_file():
-            name = path.relative_to(tests).as_posix()
-            text = task_text(tests, name)
-            check_tests(text, f"tests/{name}")
-            found += f"{text}\n"
-            looked_at += constant_paths(text) if path.suffix == ".py" else _system_paths(text)
+    programs = {
+        name: task_text(tests, name)
+        for path in sorted(tests.rglob("*"))
+        if path.suffix in _PROGRAMS and path.is_file() and (name := path.relative_to(tests).as_posix())
+    }
+    started = starts_servers(programs.values())
+    for name, text in programs.items():
+        check_tests(text, f"tests/{name}", server_started=started)
+        found += f"{text}\n"
+        looked_at += constant_paths(text) if name.endswith(".py") else _system_paths(text)
     refusal = None
     if not asks and not own:
         try:
@@ -91,7 +101,7 @@ def read_tests(
     assert script is not None
     _check_own(_script_text(script, image), _shown(script), image.work, {*image.files, *shown})
     scripted = _by_script(script, image, found, shown, looked_at, rewards=rewards)
-    return replace(scripted, files={**scripted.files, script.name: own + scripted.files[script.name]})
+    return replace(scripted, files={**scripted.files, script.name: before + own + scripted.files[script.name]})
 
 
 def _script_text(script: Path, image: ImageRecipe) -> str:
@@ -104,13 +114,22 @@ def _script_text(script: Path, image: ImageRecipe) -> str:
     return text
 
 
+_IF_THERE = re.compile(r"(?m)^(?:if )?\[ -[fre] (?P<file>/[\w./-]+) \](; then\b| &&).*(\.|source) (?P=file)\b.*$")
+"""A line that reads the settings of a machine where there are some, as there are none here."""
+
+
 def _system_paths(text: str) -> list[str]:
     """Paths in a program that is no Python below the folders where a machine keeps its own settings and state."""
-    return [path for path in absolute_paths(text) if path.startswith(("/etc/", "/var/")) and "/apt/" not in path]
+    plain = _IF_THERE.sub("", text)
+    return [path for path in absolute_paths(plain) if path.startswith(("/etc/", "/var/")) and "/apt/" not in path]
 
 
 def _shown_tests(tests: Path, files: Mapping[str, Path]) -> dict[str, str]:
-    """Places in the image that hold a file of the tests as it is -> its path below tests/."""
+    """Places in the image that hold a file of the tests as it is -> its path below tests/.
+
+    Of files that are no programs these are those beside or below such a program alone: other data is the agent's to
+    change, and tests may ask whether it did.
+    """
     sizes: dict[tuple[str, int], Path] = {}
     for path in sorted(tests.rglob("*")):
         if path.is_file() and path.stat().st_size:
@@ -120,7 +139,12 @@ def _shown_tests(tests: Path, files: Mapping[str, Path]) -> dict[str, str]:
         hidden = sizes.get((PurePosixPath(place).name, file.stat().st_size))
         if hidden is not None and hidden.read_bytes() == file.read_bytes():
             found[place] = hidden.relative_to(tests).as_posix()
-    return found
+    folders = {str(PurePosixPath(place).parent) for place in found if place.endswith(_PROGRAMS)}
+    return {
+        place: name
+        for place, name in found.items()
+        if place.endswith(_PROGRAMS) or folders & set(map(str, PurePosixPath(place).parents))
+    }
 
 
 _SETTINGS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml"})

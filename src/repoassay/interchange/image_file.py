@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 __all__ = [
-    "ImageInstruction", "ImageRecipe", "ImportRefusal", "absolute_place", "fill_variables", "listed_words",
-    "read_instructions", "without_registry",
+    "NOT_KEPT", "ImageInstruction", "ImageRecipe", "ImportRefusal", "absolute_place", "fill_variables", "is_kept",
+    "listed_words", "read_instructions", "without_registry",
 ]  # fmt: skip
 
+NOT_KEPT = frozenset({"PATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TEST_DIR", "LANG", "LC_ALL", "PYTHONPATH_SAVE",
+                       "CARGO_HOME", "RUSTUP_HOME", "GOROOT"})  # fmt: skip
+_NOT_KEPT_BEGINNINGS = ("DEBIAN_", "PIP_", "UV_", "PYTHONDONT", "PYTHONUNBUFFERED")
 _HEREDOC = re.compile(r"<<-?\s*([\"']?)([A-Za-z_][A-Za-z0-9_]*)\1")
 _LIBRARY = re.compile(
     r"^(?:(?:docker\.io|registry-1\.docker\.io|mirror\.gcr\.io|public\.ecr\.aws/docker|quay\.io/docker)/)?(?:library/)?"
@@ -64,6 +67,8 @@ class ImageRecipe:
         roots: Whether commands of root have run since, whose files are root's.
         paths: Folders of its search path that other images have not.
         git: Whether its build works on git repositories, whose histories are then taken away.
+        agents: Programs of code agents that it would bring, and which are left out.
+        links: Absolute path -> link of the context.
     """
 
     python: str | None = None
@@ -84,8 +89,20 @@ class ImageRecipe:
         """Note files and folders as those of an account."""
         self.owned.setdefault(account, set()).update(places)
 
+    def give_below(self, account: str, tops: Iterable[str]) -> None:
+        """Note what there is by now at some places and below them as an account's."""
+        there = {*self.folders, *self.files}
+        self.give(account, [place for place in there for top in tops if f"{place}/".startswith(f"{top}/")])
+
     paths: list[str] = field(default_factory=list)
     git: bool = False
+    agents: list[str] = field(default_factory=list)
+    links: dict[str, Path] = field(default_factory=dict)
+
+
+def is_kept(variable: str) -> bool:
+    """Whether a variable of an image is one here too; others are set as this machine and environment want them."""
+    return variable not in NOT_KEPT and not variable.startswith(_NOT_KEPT_BEGINNINGS)
 
 
 def read_instructions(text: str) -> Iterator[ImageInstruction]:

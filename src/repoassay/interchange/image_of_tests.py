@@ -7,6 +7,8 @@ import shlex
 from collections.abc import Collection, Iterable
 from pathlib import Path, PurePosixPath
 
+from repoassay.interchange.build_hosts import MODULES_KEPT
+from repoassay.interchange.hidden_test_text import absolute_paths
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal, absolute_place
 from repoassay.interchange.image_programs import stand_in
 from repoassay.interchange.image_recipe import read_image
@@ -23,16 +25,20 @@ _LOOKS = re.compile(
 """Commands that only look whether an image is whole, or set modes and owners, which do not cross."""
 
 
-def add_image_of_tests(image: ImageRecipe, folder: Path, artifacts: Collection[str]) -> str:
+def add_image_of_tests(
+    image: ImageRecipe, folder: Path, artifacts: Collection[str], *, stays: bool = False
+) -> tuple[str, str]:  # fmt: skip
     """Add the packages of the tests' own image to the agent's.
 
     Args:
         image: The agent's.
         folder: The task's.
         artifacts: What Harbor takes from the agent's container into that of the tests, over what it has there.
+        stays: Whether the tests stand where the agent does, whatever WORKDIR their image has.
 
     Returns:
-        What a script of the tests begins with: it lays the files of their image, whatever the agent has made of them.
+        What a script of the tests begins with: it has the variables of their image and stands in its folder; and what
+        lays the files of their image, whatever the agent has made of them.
 
     Raises:
         ImportRefusal: It has files where only the machine has some, or commands that the agent's image has not.
@@ -70,7 +76,25 @@ def add_image_of_tests(image: ImageRecipe, folder: Path, artifacts: Collection[s
     image.build += [command for command in other.build if command in stand_ins]
     image.folders += [place for place in other.folders if place.removesuffix("/bin") in other.venvs]
     image.folders += only
-    return _script(only, laid.items())
+    return _surroundings(image, other, theirs, stays=stays), _script(only, laid.items())
+
+
+def _surroundings(image: ImageRecipe, other: ImageRecipe, known: Collection[str], *, stays: bool) -> str:
+    """Variables of the agent's image would let modules that it left stand before those of the tests."""
+    ours = {name for kept in MODULES_KEPT.values() for name in kept}
+    if gone := sorted(image.variables.keys() - other.variables.keys() - ours):
+        lines = [f"unset {' '.join(gone)}"]
+    else:
+        lines = []
+    lines += [
+        f"export {name}={shlex.quote(value)}"
+        for name, value in other.variables.items()
+        if image.variables.get(name) != value
+        and all(path.startswith("/tests") or _above(path) & {*known} for path in absolute_paths(value))
+    ]
+    if not stays and other.work not in ("/", image.work):
+        lines.append(f"[ ! -d {shlex.quote(other.work)} ] || cd {shlex.quote(other.work)}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _above(place: str) -> set[str]:

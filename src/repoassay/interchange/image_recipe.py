@@ -15,20 +15,23 @@ from repoassay.interchange.build_hosts import (
     starters,
     with_arguments,
 )
+from repoassay.interchange.harbor_files import leads_inside, link_commands
 from repoassay.interchange.image_file import (
+    NOT_KEPT,
     ImageInstruction,
     ImageRecipe,
     ImportRefusal,
     absolute_place,
     fill_variables,
+    is_kept,
     listed_words,
     read_instructions,
     without_registry,
 )
 from repoassay.interchange.image_ignored import leave_out_ignored
-from repoassay.interchange.image_programs import check_programs, listed_packages, stand_in
+from repoassay.interchange.image_programs import check_programs, listed_packages, passes_on, stand_in
 from repoassay.interchange.image_stages import ImageStage, copy_command, join_stages
-from repoassay.interchange.image_toolchains import ToolChain, copied_go, lay_in_environment, tool_chain_of
+from repoassay.interchange.image_toolchains import chain_into, copied_go, lay_in_environment, tool_chain_of
 from repoassay.interchange.shell_steps import read_shell
 
 __all__ = ["read_image"]
@@ -37,9 +40,6 @@ _MOST_TEXT = 2**20
 _MOST_WORDS = 20_000
 """Characters of one instruction."""
 _IDLE = re.compile(r"^(bash|sh|/bin/bash|/bin/sh|sleep( infinity)?|tail -f /dev/null|python3?|-l|-c|exec| )*$")
-_NOT_KEPT = frozenset({"PATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TEST_DIR", "LANG", "LC_ALL", "TZ", "PYTHONPATH_SAVE",
-                       "CARGO_HOME", "RUSTUP_HOME", "GOROOT"})  # fmt: skip
-_NOT_KEPT_BEGINNINGS = ("DEBIAN_", "PIP_", "UV_", "PYTHONDONT", "PYTHONUNBUFFERED")
 _OWN_PATH = re.compile(r"/(?!(usr|bin|sbin)(/local)?(/s?bin)?/?$|usr/local/s?bin/?$|root/\.(local|cargo)/)[\w./+-]+$")
 """A folder of a search path that only this image has."""
 _PASSED_OVER = frozenset({"EXPOSE", "LABEL", "MAINTAINER", "VOLUME", "STOPSIGNAL", "SHELL", "CMD"})
@@ -76,7 +76,9 @@ def read_image(file: Path, context: Path, name: str, *, wider: Path | None = Non
         lay_in_environment(reader.recipe)
     except ValueError as error:
         raise ImportRefusal(str(error), name) from error
-    leave_out_ignored(reader.recipe.files, file, context)
+    for laid in (reader.recipe.files, reader.recipe.links):
+        leave_out_ignored(laid, file, context)
+    reader.recipe.build[:0] = link_commands(reader.recipe.links)
     if reader.recipe.build:
         reader.recipe.build += starters(reader.recipe.paths)
     return reader.recipe
@@ -120,16 +122,10 @@ class _Reader:
         if chain is None:
             plain = re.sub(r"[:@].*", "", image)[:60]
             raise ValueError(f"Its image is made from {plain}, which is no plain Python, Debian or Ubuntu.")
-        self._take_chain(chain)
+        chain_into(self.recipe, chain)
         self.based = True
         if "laude-institute/t-bench/" in image:
             self._work("/app")
-
-    def _take_chain(self, chain: ToolChain) -> None:
-        self.recipe.python = chain.python or self.recipe.python
-        self.recipe.apt += chain.apt
-        self.recipe.pip += chain.pip
-        self.recipe.build += chain.build
 
     def _stage(self, name: str) -> tuple[str, ImageRecipe, dict[str, str]] | None:
         """An earlier stage by its name, the last that bears it, or by its number."""
@@ -150,7 +146,7 @@ class _Reader:
         hosts = BuildHosts(self._known)
         steps = read_shell(rest, hosts)
         for chain in steps.chains:
-            self._take_chain(chain)
+            chain_into(self.recipe, chain)
         for name in steps.apt:
             if version := re.fullmatch(r"python(3\.\d{1,2})(-[a-z]+)?", name):  # of a repository beside Debian's
                 self.recipe.python = version[1]
@@ -163,15 +159,12 @@ class _Reader:
             file = wanted.removeprefix("-r ")
             self.recipe.pip += [wanted] if file == wanted else listed_packages(self.recipe.files.get(self._place(file)))
         self.recipe.users += steps.users
+        self.recipe.agents += steps.agents
         makes = any(not re.match(r"(rm [^&|;]*|&& )+$", command) for command in steps.build)
         self.recipe.roots = (self.recipe.roots or (makes and not self.recipe.account)) and not steps.owned
         for account, given in steps.owned:
             tops = [self._place(fill_variables(place, self._known)) for place in given]
-            there = (*self.recipe.folders, *self.recipe.files)
-            self.recipe.give(
-                fill_variables(account, self._known),
-                [place for place in there if any(f"{place}/".startswith(f"{top}/") for top in tops)],
-            )
+            self.recipe.give_below(fill_variables(account, self._known), tops)
         for named in steps.venvs:
             place = self._place(fill_variables(named, self._known))
             self.recipe.venvs.append(place)
@@ -181,7 +174,7 @@ class _Reader:
         self.recipe.git |= steps.git
         for command in steps.build:
             check_programs(command, self.recipe.files, self._place, hosts)
-            other = {*self.recipe.variables, *_NOT_KEPT}
+            other = {*self.recipe.variables, *NOT_KEPT}
             known = {name: value for name, value in self._known.items() if name not in other}
             whole = with_arguments(in_environment(command), known)
             if re.search(r"\b(go|cargo) install\s", command):
@@ -222,10 +215,12 @@ class _Reader:
         """Copy what an earlier stage has of the context, or what its commands have made there."""
         *sources, target = listed_words(rest) if rest.startswith("[") else shlex.split(rest)
         top = self._place(target)
+        if stage.links:
+            raise ValueError("Its Dockerfile copies files out of a stage whose files hold links.")
         for source in sources:
             origin = absolute_place("/", source)
             if origin == top and (go := copied_go(stage, origin)):
-                self._take_chain(go)
+                chain_into(self.recipe, go)
                 continue
             inner = {place: file for place, file in stage.files.items() if place.startswith(f"{origin.rstrip('/')}/")}
             if stage.build:
@@ -283,6 +278,8 @@ class _Reader:
             place = f"{top.rstrip('/')}/{path.relative_to(folder).as_posix()}"
             if path.is_dir() and not path.is_symlink():
                 self.recipe.folders.append(place)
+            elif leads_inside(path, self._context):
+                self.recipe.links[place] = path
             else:
                 self._file(path, place)
 
@@ -298,7 +295,7 @@ class _Reader:
             self._known[name] = fill_variables(value, self._known)
             if name == "PATH":
                 self.recipe.paths = [part for part in self._known[name].split(":") if _OWN_PATH.match(part)]
-            if name in _NOT_KEPT or name.startswith(_NOT_KEPT_BEGINNINGS):
+            if not is_kept(name):
                 continue
             if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", name):
                 raise ValueError("Its Dockerfile sets a variable whose name is not in capitals.")
@@ -320,7 +317,7 @@ class _Reader:
 
     def _start(self, rest: str) -> None:
         words = " ".join(listed_words(rest)) if rest.startswith("[") else rest
-        if not _IDLE.match(words.strip()):
+        if not _IDLE.match(words.strip()) and not passes_on(self.recipe.files.get(self._place(words.strip()))):
             raise ValueError("Its image starts a program of its own.")
 
     def _place(self, path: str) -> str:

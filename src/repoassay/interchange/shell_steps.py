@@ -10,6 +10,7 @@ from itertools import pairwise, takewhile
 from repoassay.interchange.alpine_packages import debian_packages
 from repoassay.interchange.build_hosts import BuildHosts
 from repoassay.interchange.image_accounts import owned_places
+from repoassay.interchange.image_agents import without_agents
 from repoassay.interchange.image_toolchains import ToolChain, go_tool_chain
 from repoassay.interchange.pip_arguments import pip_arguments, requirements
 
@@ -76,7 +77,8 @@ class ShellSteps:
         users: Accounts that are made.
         git: Whether a git repository is worked on.
         chains: Tool chains that are installed.
-        owned: Accounts, and places that are given to each.
+        owned: Accounts, and places that are given to each; `EVERYBODY` where all may write.
+        agents: Programs of code agents that would be installed.
         local: A command that installs what lies in the image, in place of the one that is being read.
     """
 
@@ -90,6 +92,7 @@ class ShellSteps:
     chains: list[ToolChain] = field(default_factory=list)
     local: list[str] = field(default_factory=list)
     owned: list[tuple[str, list[str]]] = field(default_factory=list)
+    agents: list[str] = field(default_factory=list)
 
 
 def read_shell(text: str, hosts: BuildHosts | None = None) -> ShellSteps:
@@ -109,7 +112,8 @@ def read_shell(text: str, hosts: BuildHosts | None = None) -> ShellSteps:
         steps.chains.append(go_tool_chain(go[1]))
         return steps
     kept: list[str] = []
-    for command in split_commands(text):
+    commands, steps.agents = without_agents(split_commands(text))
+    for command in commands:
         kept += steps.local if _understood(command, steps, hosts) else [_without_logs(command)]
         steps.local.clear()
     # A change of folder alone does nothing.
@@ -170,6 +174,8 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
         raise ValueError("A command of its Dockerfile has a quote or bracket that is not closed.") from error
     while words and (_ASSIGNMENT.match(words[0]) or words[0] in ("sudo", "env", "exec", "time")):
         words = words[1:]
+    if words[:1] == ["!"]:
+        words = words[1:]
     words[:1] = [word for word in [words[0].lstrip("(")] if word] if words and words[0] != "(" else words[:1]
     if not words:
         return True
@@ -186,7 +192,7 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
     if program in _APT_TOOLS:
         steps.apt += _apt_packages(installing)
         return True
-    if program == "chown" and (given := owned_places(words))[1]:
+    if program in ("chown", "chmod") and (given := owned_places(words))[1]:
         steps.owned.append(given)
     if program == "apk":
         steps.apt += _apt_packages(["apk", "install", *debian_packages(words[1:])])

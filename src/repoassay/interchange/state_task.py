@@ -42,6 +42,8 @@ _MACHINE = frozenset({"usr", "bin", "sbin", "lib", "lib32", "lib64", "proc", "sy
                       "boot", "logs"})  # fmt: skip
 _OF_THE_SYSTEM = frozenset({"/etc/ssl", "/etc/alternatives", "/etc/fonts", "/etc/ld.so.conf.d", "/etc/ca-certificates",
                             "/var/run", "/var/lock"})  # fmt: skip
+_OF_PACKAGES = re.compile(r"/(var/(lib|cache)/(apt|dpkg)|etc/apt)(/|$)")
+"""Lists of packages, which scripts delete in passing."""
 _MOST_TEXT = 2**20
 _OF_AGENTS = re.compile(r"/logs/(agent|artifacts)(?=/|$)")
 """Folders that Harbor makes for what agents leave, beside that of the tests' reward."""
@@ -73,6 +75,7 @@ class StateTask:
         steps: Its steps, where it has several; what is of a step alone is then said there.
         reward: How their rewards make that of the whole; see `Grading`.
         moved: Places of the image that lie elsewhere here, and where.
+        artifacts: What alone crosses to the tests, where they have a container of their own.
     """
 
     name: str
@@ -99,6 +102,7 @@ class StateTask:
     steps: tuple[StepParts, ...] = ()
     reward: str = "mean"
     moved: Mapping[str, str] = field(default_factory=dict)
+    artifacts: tuple[str, ...] = ()
 
     def write(self, place: Path, open_bench: Callable[[], GradingContext]) -> None:
         """See `ConvertedTask`; nothing is run."""
@@ -125,7 +129,7 @@ def state_places(folders: Iterable[str], texts: Iterable[str], tested: Iterable[
             raise ImportRefusal(why, "environment/Dockerfile", 0, name)
         found[place] = None
     for name in texts:
-        if (named := _FREE.match(name)) and (place := _place(named[0])):
+        if not _OF_PACKAGES.match(name) and (named := _FREE.match(name)) and (place := _place(named[0])):
             found[place] = None
     for name in tested:
         if re.match(r"/(etc|var|boot|usr/(local|share|lib)|lib/systemd)/", name) and not _is_below(name, found):
@@ -235,7 +239,7 @@ def _record(task: StateTask) -> Task:
         provenance=task.origin,
         licence="unknown",
         repository=Repository(source="folder:files", licence="unknown"),
-        state=WorkspaceState(work=task.work, places=task.places, folders=tuple(folders)),
+        state=WorkspaceState(work=task.work, places=task.places, folders=tuple(folders), artifacts=task.artifacts),
         environment=Environment(
             python=recipe.python or ("3.11" if apt or _may_cover(task.places) else ">=3.11"),
             resolve="environment/requirements.txt",

@@ -22,11 +22,20 @@ _SETS_UP = re.compile(
     r"^((curl|wget)\b.*(astral\.sh|install\.sh|get-pip).*|(source|\.) .*(\.local/bin/env|\.cargo/env|activate)\"?"
     r"|export PATH=.*|deactivate|hash -r|ln -s\w* \S*(command -v|which) uvx?\b.*)$"
 )
+_LOCKS = re.compile(
+    r"^(sudo )?(killall (-\d+ )?(apt|apt-get|dpkg|unattended-upgrades|\s)+|rm -f /var/(lib|cache)/(apt|dpkg)/\S*"
+    r"|dpkg --configure -a)( 2>/dev/null| \|\| true)*$"
+)
+"""What only makes way for an installation."""
 _REACHES_OUT = re.compile(
     r"(?<![\w./=-])(curl|wget|git (clone|fetch|pull)|npm (i|install|ci)|npx|yarn|pnpm|go (get|install)"
     r"|cargo (add|install)|go mod (download|tidy)|gem install|pip3? install|apt-get|uv (add|sync|pip)|playwright"
     r"|conda|mvn|gradle)(?=\s|$)"
 )
+_OF_ITS_OWN = re.compile(
+    r"(?<![\w./=-])curl (?![^;&|]*://(?!localhost|127\.0\.0\.1))[^;&|]*://(localhost|127\.0\.0\.1)\b"
+)
+"""A question to a server on the tests' own machine."""
 _STARTS = re.compile(r"\b(systemctl|service [\w-]+ (re)?start|docker|nginx|mysqld?|postgres|redis-server|sshd)\b")
 _UV_THERE = re.compile(r"\b(command -v|which|type|hash) uvx?\b")
 """A question whether uv has been installed, which is answered as after the installation that is taken out."""
@@ -105,6 +114,8 @@ def _line(line: str, found: VerifierScript) -> str:
     if not plain or plain.startswith("#"):
         return line
     indent = line[: len(line) - len(line.lstrip())]
+    if _LOCKS.match(plain):
+        return f"{indent}true"
     if _INSTALLS.match(plain) or _SETS_UP.match(plain):
         steps = [part for part in re.split(r"\s*(?:&&|\|\||;)\s*", plain) if part not in ("then", "fi", "do", "{", "}")]
         if any(re.match(r"(python[\d.]*|uv run|uvx|pytest|node|bash)\b(?! -m (pip|venv))", step) for step in steps):
@@ -116,9 +127,8 @@ def _line(line: str, found: VerifierScript) -> str:
     line = re.sub(r"\s--ctrf[ =]\S+", "", _without_uv(line, found))
     if _REWARDKIT.match(line) and "--output" not in line:  # else it writes where it does without being told
         line = _REWARDKIT.sub(rf"\g<0> --output {_REWARD}", line)
-    if (told := _REACHES_OUT.search(re.sub(r"\b(command -v|which|type) [\w-]+", "", line))) and not re.match(
-        r"\s*(echo|printf)\b", line
-    ):
+    plain = _OF_ITS_OWN.sub("", re.sub(r"\b(command -v|which|type) [\w-]+", "", line))
+    if (told := _REACHES_OUT.search(plain)) and not re.match(r"\s*(echo|printf)\b", line):
         raise ValueError(f"Its test script reaches out with {told[0]}, and tests have no network.")
     if (told := _STARTS.search(line)) and not re.match(r"\s*(echo|printf)\b", line):
         raise ValueError(f"Its test script needs {told[0]}, which a sandbox does not have.")

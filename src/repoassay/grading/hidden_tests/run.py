@@ -18,7 +18,7 @@ from repoassay.grading.hidden_tests.prefork import INI, PROGRAM, WarmPool, run_f
 from repoassay.grading.hidden_tests.results import HiddenTestRun, read_channel
 from repoassay.grading.hidden_tests.reward_script import run_reward_script
 from repoassay.grading.in_place.run import run_in_place
-from repoassay.grading.state import outside_places
+from repoassay.grading.state import beside_artifacts, outside_places
 from repoassay.sandbox import Access, Command, Completed, ExportSpec, Mount, Sandbox, WarmJob, WarmParent
 from repoassay.tasks import TaskFolder
 from repoassay.text import printable
@@ -90,6 +90,7 @@ def run_hidden(
         return _ran(folder, sandbox.run(replace(command, limits=limits), cancel), key, ids)
     if stray := outside_places(folder, edits):
         raise InfraFault(f"The changes of {folder.task.id} lie outside of its folders: /{printable(stray[0], 200)}.")
+    edits = {path: edits[path] for path in edits.keys() - set(beside_artifacts(folder, edits))}
     if tests.runner == "script":
         return run_reward_script(folder, base, edits, environment, hidden, sandbox, limits, cancel, collect)
     job: dict[str, object] = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": INI, "root": _ROOT}
