@@ -13,7 +13,7 @@ from repoassay.engine import GradingContext, Proof, validate_task
 from repoassay.errors import BadInput, InfraFault
 from repoassay.grading import check_packages
 from repoassay.mutants import StrengthDemand, known_strengths
-from repoassay.records import write_strengths
+from repoassay.records import cache_path, write_strengths
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import DataState, TaskFolder
 from repoassay.types import Outcome, StrengthSettings, SuiteStrength
@@ -119,9 +119,9 @@ def suite_strength(suite: SuiteLike, *, tasks: Names = (), save: bool = False) -
         BadInput: There is no such suite or task, or its folder cannot be written to.
     """
     found = checked_suite(suite, tasks)
-    known = known_strengths(found, Cache().path)
+    known = known_strengths(found, cache_path())
     if save:
-        whole_suite = known_strengths(checked_suite(suite, ()), Cache().path)
+        whole_suite = known_strengths(checked_suite(suite, ()), cache_path())
         write_strengths(found.path, whole_suite, replace=True)
     return known
 
