@@ -16,6 +16,7 @@ from repoassay.interchange.hidden_test_text import (
     starts_servers,
 )
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
+from repoassay.interchange.isolated_tests import check_isolated
 from repoassay.interchange.pytest_script import AGENTS_TESTS, check_reward, check_reward_place, read_test_script
 from repoassay.interchange.verifier_script import as_own_programs, read_verifier
 from repoassay.tasks import read_regular
@@ -85,6 +86,8 @@ def read_tests(
         check_tests(text, f"tests/{name}", server_started=started)
         found += f"{text}\n"
         looked_at += constant_paths(text) if name.endswith(".py") else _system_paths(text)
+    if script is not None and rewards:
+        check_isolated(task_text(script.parent, script.name), programs, image.pip)
     refusal = None
     if not asks and not own:
         try:
