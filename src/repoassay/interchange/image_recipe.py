@@ -123,7 +123,7 @@ class _Reader:
             plain = re.sub(r"[:@].*", "", image)[:60]
             raise ValueError(f"Its image is made from {plain}, which is no plain Python, Debian or Ubuntu.")
         chain_into(self.recipe, chain)
-        self.based = True
+        self.based, self.recipe.base = True, image
         if "laude-institute/t-bench/" in image:
             self._work("/app")
 

@@ -33,6 +33,11 @@ _PACKAGES = {
     "r-base": ("r-base-core",), "rocker/r-ver": ("r-base-core",),
 }  # fmt: skip
 """Debian packages for images of a language; they have the releases of this machine's Debian."""
+_GO_OF = {
+    "ubuntu:24.04": "1.22", "ubuntu:noble": "1.22", "ubuntu:25.04": "1.24",
+    "debian:13": "1.24", "debian:trixie": "1.24",
+}  # fmt: skip
+"""The release line of Go that a distribution has, beyond Debian 12."""
 _OLDEST_GO = (1, 21)
 """Of the releases that the package index has; an older Go is Debian's."""
 _LINK_GO = (
@@ -90,12 +95,23 @@ def chain_into(recipe: ImageRecipe, chain: ToolChain) -> None:
     recipe.build += chain.build
 
 
+def _take_go(recipe: ImageRecipe) -> None:
+    """Have Go of the release that an image's distribution has, since programs may ask for it and mean otherwise."""
+    line = _GO_OF.get(re.sub(r"-slim.*|@.*", "", recipe.base))
+    if line and (named := {"golang", "golang-go"} & set(recipe.apt)):
+        chain = go_tool_chain(line)
+        recipe.apt = [name for name in recipe.apt if name not in named]
+        recipe.pip += chain.pip
+        recipe.build[:0] = chain.build
+
+
 def lay_in_environment(recipe: ImageRecipe) -> None:
     """Let files and folders below /usr/local, where no build can write, be laid by commands below /env.
 
     Raises:
         ValueError: One of the files is too large for that.
     """
+    _take_go(recipe)
     commands = [f"mkdir -p {shlex.quote(f'/env/{place.removeprefix(_LOCAL)}')}"
                 for place in dict.fromkeys(recipe.folders) if place.startswith(_LOCAL)]  # fmt: skip
     for place, file in recipe.files.items():
