@@ -46,6 +46,13 @@ def test_a_full_disk_is_one_sentence(program: str) -> None:
     )
 
 
+def test_a_file_that_fails_to_be_read_is_one_sentence(tmp_path: Path) -> None:
+    done = run_program("open('/proc/self/mem', 'rb').read(1)", REPOASSAY_CACHE=str(tmp_path))
+    assert done.returncode == 3
+    assert done.stderr.startswith("repoassay: A file cannot be opened: Input/output error. Check the disk")
+    assert done.stderr.count("\n") == 1
+
+
 def test_an_error_nobody_foresaw_is_one_sentence_that_names_its_traceback(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     done = run_program("raise KeyError('attempt')", REPOASSAY_CACHE=str(cache))

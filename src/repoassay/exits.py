@@ -48,6 +48,7 @@ _DISK = {
     errno.ENOTDIR: "Choose a place below a folder.",
     errno.ELOOP: "Choose a place that no link leads to itself.",
     errno.ENAMETOOLONG: "Choose a shorter name.",
+    errno.EIO: "Check the disk it lies on, or choose another file.",
 }
 """Errors of a disk, wherever it was written, and the remedy."""
 
@@ -163,7 +164,7 @@ def _of_the_disk(error: OSError) -> str | None:
     from repoassay.text import quote
 
     names = [str(name) for name in (error.filename, error.filename2) if isinstance(name, (str, os.PathLike))]
-    verb = "opened" if error.errno in (errno.EACCES, errno.EPERM) else "written"
+    verb = "opened" if error.errno in (errno.EACCES, errno.EPERM, errno.EIO) else "written"
     return f"{quote(names[-1]) if names else 'A file'} cannot be {verb}: {error.strerror}. {remedy}"
 
 
