@@ -103,6 +103,9 @@ def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) ->
         if isinstance(error, ModuleNotFoundError) and (sentence := _of_an_extra(error)):
             _say(program, sentence)
             sys.exit(_LACKING)
+        if sentence := _of_a_limit(error):
+            _say(program, sentence)
+            sys.exit(_LACKING)
         sys.exit(_interrupted() if _is_interrupt(error) else _unexpected(program, error))
 
 
@@ -171,6 +174,16 @@ def _of_the_disk(error: OSError) -> str | None:
     names = [str(name) for name in (error.filename, error.filename2) if isinstance(name, (str, os.PathLike))]
     verb = "opened" if error.errno in _NOT_OPENED else "written"
     return f"{quote(names[-1]) if names else 'A file'} cannot be {verb}: {error.strerror}. {remedy}"
+
+
+def _of_a_limit(error: BaseException) -> str | None:
+    """What too little memory, or too few processes or threads, is told as; None for other errors."""
+    number, said = (error.errno, error.strerror) if isinstance(error, OSError) else (0, str(error))
+    if isinstance(error, MemoryError) or number == errno.ENOMEM:
+        return "There is not enough memory. Free some, raise its limit (`ulimit -v`), or use fewer --workers."
+    if said in (os.strerror(errno.EAGAIN), "can't start new thread"):  # of a write, say, it has other words
+        return "No more processes can be started. Raise their limit (`ulimit -u`), or use fewer --workers."
+    return None
 
 
 def _of_an_extra(error: ModuleNotFoundError) -> str | None:
