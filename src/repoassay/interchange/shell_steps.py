@@ -100,17 +100,15 @@ def read_shell(text: str, hosts: BuildHosts | None = None) -> ShellSteps:
 
     Args:
         text: The line.
-        hosts: What a build may fetch from; nothing without.
+        hosts: Takes note of what is fetched from where; nothing may be without.
 
     Raises:
         ValueError: It does something that is not understood; the sentence is the same for all that do so.
     """
     steps = ShellSteps()
-    if (go := _GO.search(text if hosts is None else hosts.filled(text))) and not (
-        hosts is not None and hosts.reaches(text)
-    ):
+    if go := _GO.search(text if hosts is None else hosts.filled(text)):
         steps.chains.append(go_tool_chain(go[1]))
-        return steps
+        text = " && ".join(part for part in split_commands(text) if re.match(r"(apt(-get)?|apk|pip3?) ", part))
     kept: list[str] = []
     commands, steps.agents = without_agents(split_commands(text))
     for command in commands:
@@ -245,7 +243,7 @@ def _stays(command: str, hosts: BuildHosts | None) -> bool:
     if hosts is not None:
         command = hosts.check_command(command)
         for program in sorted(set(_OF_MODULES.findall(command))):
-            hosts.check_modules(program)
+            hosts.take_modules(program)
         command = _OF_MODULES.sub("", command)
     if _FETCHED.search(command):
         raise ValueError("Its Dockerfile fetches something in a compound command, which builds cannot reach.")
