@@ -27,6 +27,7 @@ from repoassay.interchange.image_file import ImageRecipe, ImportRefusal, absolut
 from repoassay.interchange.image_of_tests import add_image_of_tests
 from repoassay.interchange.image_recipe import read_image
 from repoassay.interchange.image_toolchains import moved_places, moved_text
+from repoassay.interchange.published_judges import publish_judges
 from repoassay.interchange.state_task import StateTask, state_places
 from repoassay.text import join_names, printable
 
@@ -263,6 +264,7 @@ def _task(
     image.apt += tests.apt
     asked = solution if solution is None or solution.is_file() else solution / "solve.sh"
     solved = task_text(asked.parent, asked.name) if asked else ""
+    tests = publish_judges(tests, image, (instruction, solved))
     if image.git:
         check_without_history(instruction, tests.text, solved)
     check_agents_unnamed(image.agents, (instruction, tests.text, solved), "environment/Dockerfile")
