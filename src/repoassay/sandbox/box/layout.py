@@ -63,13 +63,15 @@ def _own(path: str, spec: Any) -> None:
 
 
 def _bound_kernel_objects(spec: Any) -> None:
-    """Limit the files of each writable folder, and terminals, where this process may: what made them has no option."""
+    """Limit the files of each writable folder, terminals, and what /dev/zero maps (`root.py` says why), where this
+    process may: what made them has no option."""
     inodes = max(4096, min(spec.disk // 2048, 2_000_000))
     flags = _REMOUNT | kernel.MS_NOSUID | kernel.MS_NODEV
     try:
         for path in spec.scratch:
             kernel.mount("tmpfs", path, "tmpfs", flags, f"nr_inodes={inodes}")
         kernel.mount("devpts", "/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, TERMINALS)
+        kernel.mount("/dev/full", "/dev/zero", flags=kernel.MS_BIND)
     except OSError:
         pass  # what watches the box counts files too
 

@@ -106,7 +106,8 @@ def _devices(root: str) -> None:
     os.makedirs(f"{root}/dev/pts", exist_ok=True)
     for name in _DEVICES:
         os.close(os.open(f"{root}/dev/{name}", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o666))
-        kernel.mount(f"/dev/{name}", f"{root}/dev/{name}", flags=kernel.MS_BIND)
+        # What /dev/zero maps stays when it is unmapped, so that no process shows it; /dev/full is read alike.
+        kernel.mount(f"/dev/{'full' if name == 'zero' else name}", f"{root}/dev/{name}", flags=kernel.MS_BIND)
     for name, target in _LINKS.items():
         os.symlink(target, f"{root}/dev/{name}")
     kernel.mount("devpts", f"{root}/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, TERMINALS)
