@@ -129,6 +129,8 @@ def test_accounts_are_kept_for_whoever_looks_for_them(tmp_path: Path) -> None:
         "own = os.stat(__file__).st_ino\n",
         "run('lsof -t -i:5000 | xargs -r kill -9')\n",
         "sys.modules['psutil'] = None\n",
+        "tar --exclude='./.git' -cf all.tar .\n",
+        "assert root.is_dir() and not root.is_symlink(), root\n",
         "for root in roots:\n    if '/.git' in root or 'harness' in root:\n        continue\n",
         "for each in found:\n    if each.is_symlink() or not each.is_file():\n        continue\n",
         "if os.path.exists(out) or os.path.islink(out):\n    os.remove(out)\n",
@@ -160,6 +162,19 @@ def test_words_that_say_nothing_of_what_the_agent_leaves_are_passed_over(text: s
 )
 def test_repositories_and_links_that_the_agent_leaves_refuse_a_task(text: str) -> None:
     with pytest.raises(ImportRefusal, match="do not cross"):
+        check_tests(text, "tests/test_outputs.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("run('cd /app && python3 -m pip install --no-cache-dir -r all.txt')\n", True),
+        ("run(['pip', 'install', 'x'])\n", True),
+        ("# pip install x\nassert 'pip' in text\n", False),
+    ],
+)
+def test_tests_that_install_packages_refuse_a_task(text: str, refused: bool) -> None:
+    with pytest.raises(ImportRefusal, match="install packages") if refused else contextlib.nullcontext():
         check_tests(text, "tests/test_outputs.py")
 
 
