@@ -170,7 +170,7 @@ def test_repositories_and_links_that_the_agent_leaves_refuse_a_task(text: str) -
     [
         ("run('cd /app && python3 -m pip install --no-cache-dir -r all.txt')\n", True),
         ("run(['pip', 'install', 'x'])\n", True),
-        ("# pip install x\nassert 'pip' in text\n", False),
+        ("# pip install x\n$ pip install x\nassert 'pip' in text\n", False),
     ],
 )
 def test_tests_that_install_packages_refuse_a_task(text: str, refused: bool) -> None:

@@ -60,7 +60,7 @@ _PASSED_OVER = re.compile(
 """`.git` in a list of folders in which nothing is looked for."""
 _SERVERS = re.compile(r"localhost|127\.0\.0\.1|0\.0\.0\.0(?!/)")
 _STARTS = re.compile(r"Popen\(|start_server|HTTPServer|TestClient|subprocess\.run\(|threading|\w+=\"?\$!")
-_INSTALLING = re.compile(r"(?m)^.*(?<![\w./])(?:pip3?|uv pip)[\"', ]+(?:-[\w-]+[\"', ]+)*install\b.*$")
+_INSTALLING = re.compile(r"(?m)^.*[\"'](?:[^\"'\n]*\s)?(?:pip3?|uv pip)[\"', ]+(?:-[\w-]+[\"', ]+)*install\b.*$")
 _OF_TESTS = r"(?:(?<![\w.])/tests(?=[/\"'])|\bTESTS?_DIR\b)"
 _TO_WRITE = r" *, *[\"'][wax]"
 _WRITES_THERE = re.compile(
