@@ -413,6 +413,7 @@ def test_commands_in_a_shell_of_their_own_are_understood() -> None:
     ]
     assert read_shell("chmod -R 777 /root/results /logs /tests/a").build == ["chmod -R 777 /root/results"]
     assert read_shell("chmod -R 777 /logs/agent").build == []
+    assert read_shell("sed -i -e 's#a#b#' /etc/apt/sources.list && sed -i s/a/b/ x").build == ["sed -i s/a/b/ x"]
     assert read_shell("scripts/build.sh --all").build == ["scripts/build.sh --all"]
     assert read_shell("npm install -g js-md5").build == ["npm install --global --prefix /env js-md5"]
     with pytest.raises(ValueError, match="fetches"):

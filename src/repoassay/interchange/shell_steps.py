@@ -296,6 +296,8 @@ def _is_of_the_system(program: str, words: list[str]) -> bool:
         return any("python" in word or "pip" in word or word.startswith("/usr/local/go/") for word in targets)
     if program == "chmod" and re.search(r"\$\{?(RUSTUP|CARGO)_HOME", " ".join(targets)):
         return True
+    if program == "sed":  # where apt of the image looks for packages
+        return "-i" in words and bool(targets) and targets[-1].startswith("/etc/apt/")
     if program in ("rm", "chmod", "find"):
         ours = ("/var/lib/apt", "/var/cache", "/root/.cache", "/logs", "/usr", "/etc/ssh", "/tests")
         places = [word for word in targets if word.startswith("/")]
