@@ -2,8 +2,11 @@
 
 Machines are network, process and mount namespaces of this one, a core each as far as there are cores (`ray_machines.py`
 of the tests). Verdicts must be the same everywhere; speed is printed against one process here that has as many cores,
-by wall and by CPU seconds of every process that took part, Ray's own included. Then a machine is killed with SIGKILL
-again and again, and joined anew, while `submit` is at work: every submission must have one verdict, and the right one.
+by wall and by CPU seconds: there of every process of the head, of the machines and of the caller, Ray's own included,
+whatever they do, and here of the one process and all below it. What is counted in a second of rest is printed too: on
+a busy machine fewer verdicts share it, and processes that ended before may be counted in it. Then a machine is killed
+with SIGKILL again and again, and joined anew, while `submit` is at work: every submission must have one verdict, and
+the right one.
 
     python measurements/cluster.py [--nodes 1,2,4] [--rounds 4] [--submissions 5000] [--kills 5]
 
@@ -51,6 +54,9 @@ COPIED = ("bytecode", "builds", "checkouts", "environments", "indexes", "inputs"
 
 WARM = 3
 """Passes before the one that is measured, where several workers share the tasks."""
+
+REST = 5.0
+"""Seconds of rest before the pass that is measured."""
 
 ALONE = ("unshare", "--pid", "--mount-proc", "--fork", "--kill-child", "taskset", "-c")
 """How one process on one core is called: its orphans stay below it, so that their CPU time is counted."""
@@ -124,11 +130,14 @@ class Lab:
         with subprocess.Popen(line, env=env, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             spent: dict[str, float] = {}
+            counted = os.getpid() if machines else process.pid
             for said in process.stdout:
                 if said.startswith("{"):
                     told = json.loads(said)
-                    return Pass(told["seconds"], spent["end"] - spent["begin"], told["graded"], told["verdicts"])
-                spent[said.strip()] = cpu_seconds(os.getpid())
+                    idle = (spent["begin"] - spent["rest"]) / REST
+                    cpu = spent["end"] - spent["begin"]
+                    return Pass(told["seconds"], cpu, idle, told["graded"], told["verdicts"])
+                spent[said.strip()] = cpu_seconds(counted)
         raise RuntimeError("A pass ended before it was through; what it said stands above.")
 
     def submissions(self, number: int) -> dict[tuple[str, str], str]:
@@ -149,15 +158,18 @@ class Lab:
 
 @dataclass(frozen=True)
 class Pass:
-    """What one pass took: seconds of wall and of CPU, how many were graded, and each patch's verdicts, as texts."""
+    """What one pass took: seconds of wall and of CPU, CPU in a second of rest before it, how many were graded, and each
+    patch's verdicts, as texts."""
 
     seconds: float
     cpu: float
+    idle: float
     graded: int
     verdicts: dict[str, list[str]]
 
     def __str__(self) -> str:
-        return f"{self.graded / self.seconds:6.2f} verdicts/s  {1000 * self.cpu / self.graded:5.0f} ms of CPU a verdict"
+        each = f"{1000 * self.cpu / self.graded:5.1f} ms of CPU a verdict"
+        return f"{self.graded / self.seconds:6.2f} verdicts/s  {each}, {1000 * self.idle:3.0f} ms in a second of rest"
 
 
 def cpu_seconds(pid: int) -> float:
@@ -199,6 +211,8 @@ def grade_pass(work: dict[str, Any]) -> int:
                 for _ in engine.grade_many(list(patches.values()) * engine.capacity):
                     pass
             wanted = list(patches) * work["rounds"]
+            print("rest", flush=True)
+            time.sleep(REST)
             print("begin", flush=True)
             began = time.perf_counter()
             answers = engine.grade_many(patches[name] for name in wanted)
@@ -241,7 +255,7 @@ def compare(lab: Lab, machines: RayMachines, nodes: Sequence[int], rounds: int, 
     for wanted, found in passes.items():
         told = alone[min(wanted, len(lab.cores))]
         share = found.graded / found.seconds / (sum(each.graded for each in told) / sum(each.seconds for each in told))
-        cpu = (told[0].cpu / told[0].graded) / (found.cpu / found.graded)  # the last ones count machines that idle, too
+        cpu = sum(each.cpu for each in told) / sum(each.graded for each in told) / (found.cpu / found.graded)
         print(f"{wanted} machines: efficiency {share:.2f} by wall, {cpu:.2f} by CPU (head, Ray and all)")
         if share < floor:
             problems.append(f"The efficiency on {wanted} machines is {share:.2f}, less than {floor}.")
