@@ -29,7 +29,7 @@ from repoassay.executors import (
     pack_tree,
     submit_again,
 )
-from repoassay.executors.node_link import LinkClosed, LinkKind, NodeLink
+from repoassay.executors.node_link import LinkClosed, LinkKind, NodeLink, Strangers
 
 __all__ = ["fake_slurm"]
 
@@ -179,6 +179,63 @@ def test_strangers_are_told_nothing_and_hold_nobody_up(cluster: Cluster) -> None
     until(lambda: not any(t.name == "slurm-node" and not t.is_alive() for t in threading.enumerate()))
     assert cluster.submit(NodeJob(Asked(number=4))).result(60).double == 8
     for each in (*silent, nonsense):
+        each.close()
+
+
+def test_strangers_who_drip_are_gone_when_the_time_is_up(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A byte now and then is no proof, though each comes in time."""
+    all_joined(cluster)
+    monkeypatch.setattr("repoassay.executors.node_link._HANDSHAKE", 0.5)
+    sent = 0
+    with stranger(cluster) as slow:
+        slow.settimeout(0.1)
+        assert len(slow.recv(32)) == 32
+        while True:
+            try:
+                slow.send(b"x")
+                sent += 1
+                if slow.recv(1) == b"":
+                    break
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                break
+    assert sent < 64  # who is not cut off has said all by then
+
+
+def test_a_crowd_of_one_host_gives_way_and_nobody_else() -> None:
+    ends = [socket.socketpair() for _ in range(5)]
+    door = Strangers(3)
+    for (ours, _), host in zip(ends, ["node", "crowd", "crowd", "crowd", "other"], strict=True):
+        door.enter(ours, host)
+    for _, theirs in ends:
+        theirs.setblocking(False)
+    gone = []
+    for _, theirs in ends:
+        try:
+            gone.append(theirs.recv(1) == b"")
+        except BlockingIOError:
+            gone.append(False)
+    assert gone == [False, True, True, False, False]
+    door.leave(ends[0][0])
+    for pair in ends:
+        for each in pair:
+            each.close()
+
+
+def test_a_node_comes_in_while_strangers_hold_every_place(cluster: Cluster) -> None:
+    all_joined(cluster)
+    key = bytes.fromhex(json.loads((place_of() / "caller.json").read_text())["key"])
+    crowd = [stranger(cluster) for _ in range(200)]
+    for each in crowd:
+        assert len(each.recv(32)) == 32  # each had a place when it came
+    link = NodeLink(stranger(cluster), key, caller=False)
+    link.send(LinkKind.HELLO, 1, b"{}")
+    with pytest.raises(LinkClosed):  # noqa: PT012 - its caller says that it is of another release, or that it has nodes enough
+        while True:
+            link.receive()
+    link.close()
+    for each in crowd:
         each.close()
 
 

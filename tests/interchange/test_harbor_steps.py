@@ -99,7 +99,7 @@ def test_each_step_is_what_its_files_say(theirs: Write) -> None:
     first, second = folder.task.steps
     assert (first.name, first.seconds, first.min_reward, first.tests.seconds) == ("1_sum", 60, 1.0, 30)
     assert (first.tests.runner, first.tests.fail_to_pass) == ("pytest", ("test_sum.py::test_sum",))
-    assert (second.name, second.seconds, second.min_reward, second.tests.seconds) == ("2_sort", 120, None, 240)
+    assert (second.name, second.seconds, second.min_reward, second.tests.seconds) == ("2_sort", 120, None, 600)
     assert (second.tests.runner, second.tests.fail_to_pass) == ("script", ("test.sh::__script__",))
     assert folder.task.grading.tests is None and folder.task.grading.reward == "mean"
     assert folder.task.state is not None and folder.task.state.work == "/app"

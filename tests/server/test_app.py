@@ -121,6 +121,15 @@ def test_sizes_are_limited(service: Service) -> None:
         assert client.post("/v1/submissions", content=chunked, headers=JSON).status_code == 413
 
 
+def test_patches_that_are_too_much_together_wait_outside(service: Service) -> None:
+    with guarded(service, Guards(patch=600, size=1000)) as client:
+        one(client, patch="x" * 600)
+        answer = client.post("/v1/submissions", json={"id": TASK, "patch": "y" * 600})
+        assert (answer.status_code, answer.json()["error"]) == (503, "queue_full")
+        assert "1,000 bytes" in answer.json()["message"]
+        one(client, patch="y" * 300)
+
+
 def test_a_full_queue_says_when_to_come_back(service: Service) -> None:
     with guarded(service, Guards(queue=2)) as client:
         kept = one(client, key="k")

@@ -8,7 +8,7 @@ import re
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -103,6 +103,37 @@ def test_who_does_not_read_the_answers_holds_no_connection(
                     wire.send(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * 50)
                 except BlockingIOError:
                     time.sleep(0.05)
+
+
+@pytest.mark.parametrize("said", [b"", b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"])
+def test_one_address_that_holds_every_place_gives_way_to_others(
+    said: bytes, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Connections that say nothing, and those that keep theirs open after an answer."""
+    monkeypatch.setattr("repoassay.server.server.most_connections", lambda: 16)
+    with connected(service) as client, ExitStack() as held:
+        host, port = client.base_url.host, client.base_url.port or 0
+        assert client.get("/healthz").status_code == 200
+        crowd = [held.enter_context(socket.create_connection((host, port), 30, ("127.0.0.9", 0))) for _ in range(30)]
+        for each in crowd:
+            with suppress(OSError):
+                each.sendall(said)
+        assert client.get("/healthz").status_code == 200  # kept, since others have more
+        for _ in range(3):
+            wire = held.enter_context(plain(client))
+            wire.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert wire.recv(4096).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [("192.0.2.7", "192.0.2.7"), ("::ffff:192.0.2.7", "192.0.2.7"), ("2001:db8:0:1::9", "2001:db8:0:1::/64"),
+     ("fe80::1%eth0", "fe80::/64")],
+)  # fmt: skip
+def test_addresses_of_one_client_are_one(address: str, network: str) -> None:
+    found = object.__new__(connection.Connection)
+    found.client = (address, 7)
+    assert found.network == network
 
 
 def test_streams_of_one_token_are_bounded_whatever_they_wait(service: Service) -> None:

@@ -99,6 +99,21 @@ def test_a_quota_is_one_holders_and_the_limit_everybodys(queue: Queue) -> None:
     assert queue.counts().queued == 7
 
 
+def test_bytes_that_wait_are_bounded_too(queue: Queue) -> None:
+    new = [New("t", b"x" * 10) for _ in range(3)]
+    quota = Quota(size=40)
+    queue.add("a", new, MANY, quota, size=70)
+    with pytest.raises(QuotaUsed, match="40 bytes may wait"):
+        queue.add("a", new, MANY, quota, size=70)
+    queue.add("b", new, MANY, quota, size=70)
+    with pytest.raises(QueueFull):
+        queue.add("c", new[:2], MANY, quota, size=70)
+    queue.add("c", new[:1], MANY, quota, size=70)
+    while claim := queue.claim("w", 60):
+        assert queue.finish(claim, "PASS", "agent", "", "{}")
+    assert queue.add("a", new, MANY, quota, size=70)[1] == 3  # what is judged does not wait
+
+
 def test_of_one_holders_the_highest_priority_is_first_and_others_are_not_held_up(queue: Queue) -> None:
     for task, priority in (("low", -5), ("first", 0), ("second", 0), ("high", 5)):
         queue.add("a", [New(task, b"", priority=priority)], MANY)

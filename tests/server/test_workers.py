@@ -79,7 +79,7 @@ def test_verdicts_are_those_of_the_engine(
 
 
 def test_a_fault_of_ours_is_tried_three_times_and_labelled(
-    queue: Queue, tasks: Tasks, bench: GradingContext, tmp_path: Path
+    queue: Queue, tasks: Tasks, bench: GradingContext, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     ulid = add(queue, TASK, solution(TASK))
     with working(queue, tasks, replace(bench, repositories=tmp_path / "absent")) as workers:
@@ -87,6 +87,9 @@ def test_a_fault_of_ours_is_tried_three_times_and_labelled(
         assert b"repoassay_faults_total 3.0" in workers.meters.text(queue.counts(), 2)
     assert (found.word, found.whose, found.faults) == ("ERROR", "ours", 2)
     assert json.loads(found.verdict or "")["outcome"] == "infra_fault"
+    assert "could not be judged" in str(found.feedback)
+    assert not [text for text in (found.feedback, found.verdict) if str(tmp_path) in str(text)]  # the log has it
+    assert str(tmp_path / "absent") in caplog.text
 
 
 def test_what_ends_server_after_server_is_a_fault_and_not_tried_for_ever(

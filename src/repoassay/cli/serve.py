@@ -48,6 +48,8 @@ __all__ = ["serve"]
               help="Largest patch.")  # fmt: skip
 @click.option("--queue-limit", type=click.IntRange(1, 10**7), default=10_000, show_default=True, metavar="N",
               help="How many submissions may wait.")  # fmt: skip
+@click.option("--queue-bytes", type=click.IntRange(2**20, 2**44), default=2 * 2**30, show_default=True, metavar="BYTES",
+              help="How much the patches that wait may have.")  # fmt: skip
 @click.option("--token-queue", type=click.IntRange(1, 10**7), metavar="N",
               help="How many submissions of each token may wait; an equal share when not given.")  # fmt: skip
 @click.option("--token-running", type=click.IntRange(1, 10**5), metavar="N",
@@ -86,7 +88,8 @@ __all__ = ["serve"]
 @isolation_option
 def serve(
     dataset: Path | None, suite: str | None, mirrors: tuple[str, ...], host: str, port: int, database: str | None,
-    token_file: Path | None, insecure: bool, max_body: int, max_patch: int, queue_limit: int, token_queue: int | None,
+    token_file: Path | None, insecure: bool, max_body: int, max_patch: int, queue_limit: int, queue_bytes: int,
+    token_queue: int | None,
     role: Literal["all", "front", "worker"], token_running: int | None, token_hour: int | None, token_day: int | None,
     express: float, rate_limit: str | None, keep: float | None,
     log_format: Literal["text", "json"], otlp: str | None,
@@ -146,6 +149,7 @@ def serve(
     guards = Guards(
         tokens, RateLimit(parse_rate(rate_limit)), max_body, max_patch, queue_limit, token_queue, token_hour, token_day,
         hosts=frozenset() if tokens or not is_loopback(host) else frozenset({"127.0.0.1", "localhost", "[::1]", host}),
+        size=queue_bytes,
     )  # fmt: skip
     express = express if len(tokens) > 1 or role == "worker" else 0.0  # a worker cannot know how many tokens there are
     executor = "local" if role == "front" else executor  # which judges nothing

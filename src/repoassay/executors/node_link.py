@@ -14,14 +14,16 @@ import secrets
 import socket
 import struct
 import threading
+import time
+from collections import Counter
 from enum import IntEnum
 
-__all__ = ["LinkClosed", "LinkKind", "NodeLink"]
+__all__ = ["LinkClosed", "LinkKind", "NodeLink", "Strangers"]
 
 _HEAD = struct.Struct(">BQQ")
 _NONCE = 32
 _HANDSHAKE = 10.0
-"""Seconds for the proof."""
+"""Seconds for the whole proof, however slowly it drips."""
 _SILENCE = 60
 """Seconds after which a machine that acknowledges nothing is taken for lost."""
 _MOST = 4 * 2**30
@@ -61,9 +63,11 @@ class NodeLink:
         self._socket = connection
         self._outgoing: queue.SimpleQueue[tuple[bytes, bytes] | None] = queue.SimpleQueue()
         try:
+            self._due = time.monotonic() + _HANDSHAKE
             connection.settimeout(_HANDSHAKE)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._prove(key, caller)
+            self._due = 0.0
             connection.settimeout(None)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _SILENCE // 3)
@@ -112,6 +116,8 @@ class NodeLink:
     def _read(self, size: int) -> bytes:
         parts = bytearray()
         while len(parts) < size:
+            if self._due:
+                self._socket.settimeout(max(0.001, self._due - time.monotonic()))
             more = self._socket.recv(min(size - len(parts), 1 << 20))
             if not more:
                 raise LinkClosed("the other end closed the connection")
@@ -132,3 +138,33 @@ class NodeLink:
             raise LinkClosed("the other end does not know the key of this cluster")
         if caller:
             self._socket.sendall(mine)
+
+
+class Strangers:
+    """Connections that have proved nothing yet; of whichever host has most the oldest gives way. Safe for threads.
+
+    Args:
+        most: How many may.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._hosts: dict[socket.socket, str] = {}
+        self._lock = threading.Lock()
+
+    def enter(self, connection: socket.socket, host: str) -> None:
+        """Take one more in; where that is one too many, another is ended, which whoever reads from it hears."""
+        with self._lock:
+            self._hosts[connection] = host
+            if len(self._hosts) <= self._most:
+                return
+            (crowd, _), *_ = Counter(self._hosts.values()).most_common(1)
+            oldest = next(each for each, host in self._hosts.items() if host == crowd)
+            del self._hosts[oldest]
+            with contextlib.suppress(OSError):  # its thread closes it
+                oldest.shutdown(socket.SHUT_RDWR)
+
+    def leave(self, connection: socket.socket) -> None:
+        """One is a stranger no more, or gone."""
+        with self._lock:
+            self._hosts.pop(connection, None)

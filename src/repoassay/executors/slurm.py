@@ -23,7 +23,7 @@ from urllib.parse import unquote
 
 from repoassay.errors import BadInput, Unavailable
 from repoassay.executors.node_cluster import NodeCluster, NodeMember, Ticket
-from repoassay.executors.node_link import LinkClosed, LinkKind, NodeLink
+from repoassay.executors.node_link import LinkClosed, LinkKind, NodeLink, Strangers
 from repoassay.executors.placement import NodeLoad
 from repoassay.executors.protocol import Cluster, NodeSetup
 from repoassay.executors.slurm_node import CallerPlace
@@ -40,7 +40,7 @@ _ASK = 10.0
 _FAREWELL = 5.0
 """Seconds in which nodes end what is warm, before Slurm ends them."""
 _MOST_STRANGERS = 64
-"""Connections that may be proving themselves, or that are of nodes beyond those submitted."""
+"""Connections that may be proving themselves, besides those of the nodes submitted."""
 _LOG_END = 2_000
 
 
@@ -90,7 +90,7 @@ class SlurmCluster(NodeCluster):
         super().__init__(setup, "Slurm")
         self._workers, self._nodes = workers, nodes
         self._joined: list[NodeMember] = []
-        self._strangers = threading.Semaphore(nodes + _MOST_STRANGERS)
+        self._strangers = Strangers(nodes + _MOST_STRANGERS)
         self._asked, self._job, self._key = time.monotonic(), "", secrets.token_bytes(32)
         self._listener = socket.create_server(("", 0), backlog=256)
         self._listener.settimeout(0.5)  # closing it would not wake who accepts
@@ -136,9 +136,7 @@ class SlurmCluster(NodeCluster):
                 _LOG.debug("A node could not be let in: %s", error)
                 self._closing.wait(0.2)
                 continue
-            if not self._strangers.acquire(blocking=False):
-                connection.close()
-                continue
+            self._strangers.enter(connection, host)
             threading.Thread(target=self._serve, args=(connection, host), name="slurm-node", daemon=True).start()
 
     def _serve(self, connection: socket.socket, host: str) -> None:
@@ -146,6 +144,7 @@ class SlurmCluster(NodeCluster):
         member: NodeMember | None = None
         try:
             link = NodeLink(connection, self._key, caller=True)
+            self._strangers.leave(connection)
             kind, cores, facts = link.receive()
             if kind is not LinkKind.HELLO or not 0 < cores < 2**16:
                 link.close()
@@ -163,7 +162,7 @@ class SlurmCluster(NodeCluster):
             if member is not None:
                 self._events.put(partial(self._lose, member, one_line(str(error))))
         finally:
-            self._strangers.release()
+            self._strangers.leave(connection)
 
     def _join(self, member: NodeMember, facts: bytes) -> None:
         self._joined.append(member)

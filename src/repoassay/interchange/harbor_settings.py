@@ -81,7 +81,7 @@ def read_settings(folder: Path) -> HarborSettings:
         separate=(verifier.get("environment_mode") or "separate") == "separate"
         and bool(verifier.get("environment") or verifier.get("environment_mode")),
         seconds=positive_seconds(agent.get("timeout_sec"), 900.0),
-        test_seconds=positive_seconds(verifier.get("timeout_sec"), 240.0),
+        test_seconds=positive_seconds(verifier.get("timeout_sec"), 600.0),
         memory=_memory(environment),
         internet=_internet(agent, environment),
         category=printable(str(metadata.get("category") or metadata.get("domain") or "Software"), 80),

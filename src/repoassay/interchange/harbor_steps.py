@@ -80,7 +80,7 @@ def _step(about: Mapping[str, Any], folder: Path, step: Mapping[str, Any]) -> Ha
         name,
         place,
         positive_seconds(agent.get("timeout_sec"), 900.0),
-        positive_seconds(verifier.get("timeout_sec"), 240.0),
+        positive_seconds(verifier.get("timeout_sec"), 600.0),
         float(least) if isinstance(least, int | float) else None,
         tuple(str(each.get("source") if isinstance(each, dict) else each) for each in artifacts)
         if isinstance(artifacts, list)

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from repoassay.interchange.hidden_test_text import absolute_paths, check_tests, constant_paths, names_of_tests
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
-from repoassay.interchange.pytest_script import AGENTS_TESTS, check_reward, read_test_script
+from repoassay.interchange.pytest_script import AGENTS_TESTS, check_reward, check_reward_place, read_test_script
 from repoassay.interchange.verifier_script import read_verifier
 from repoassay.tasks import read_regular
 
@@ -135,20 +135,31 @@ def _shown_tests(tests: Path, files: Mapping[str, Path]) -> dict[str, str]:
     return found
 
 
+_SETTINGS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml"})
+_SKIPS = re.compile(r"pytest\.(skip|importorskip|xfail)|mark\.(skip|xfail)|skipTest\(|unittest\.(skip|expectedFailure)")
+_COLLECTED = re.compile(r"test_.*\.py|.*_test\.py")
+"""Files in which pytest looks for tests."""
+
+
 def _by_name(tests: Path, script: Path | None, image: ImageRecipe, text: str, looked_at: list[str]) -> TaskTests:
-    if (tests / "conftest.py").exists():
-        raise ImportRefusal("Its tests have a conftest.py.", "tests/conftest.py")
+    for path in sorted(tests.rglob("*")):
+        if path.name in _SETTINGS:
+            raise ImportRefusal("Its tests have settings of their own.", f"tests/{path.relative_to(tests).as_posix()}")
+    if script is not None and (skips := _SKIPS.search(text)):
+        raise ImportRefusal("Its tests may be skipped, which its script passes.", "tests", 0, skips[0])
     files, pip = ["."], []
     if script is not None:
         told = read_test_script(_script_text(script, image), _shown(script), image.work)
         files, pip = told.files, told.pip
     if "." in files:
-        files = [path.name for path in sorted(tests.glob("test_*.py"))]
+        files = [
+            path.relative_to(tests).as_posix() for path in sorted(tests.rglob("*.py")) if _COLLECTED.match(path.name)
+        ]
     ids: list[str] = []
     for file in dict.fromkeys(files):
         names, many = names_of_tests(task_text(tests, file), file)
         if many:
-            raise ImportRefusal("Its tests are parametrized, so that their names are known only when they run.", file)
+            raise ImportRefusal("Its tests have names that are known only when they run.", file)
         ids += names
     return TaskTests("pytest", tuple(ids), text, looked_at, pip)
 
@@ -187,8 +198,7 @@ def _by_script(
     ]
     told.text = "".join(again) + told.text
     if rewards:
-        if not re.search(r"reward\w*\.(txt|json)|/logs/verifier(?!/\w)", f"{told.text}\n{text}"):
-            raise ImportRefusal("Its test script writes no reward where one is looked for.", _shown(script))
+        check_reward_place(f"{told.text}\n{text}", _shown(script))
         files = {script.name: told.text}
         name = script.name
     else:

@@ -60,7 +60,7 @@ def check_tests(text: str, name: str) -> None:
 
 
 def names_of_tests(text: str, file: str) -> tuple[list[str], bool]:
-    """Ids of the tests in a file, in order, and whether some are parametrized, so that there are more than names.
+    """Ids of the tests in a file, in order, and whether pytest may find others: parametrized, inherited, conditional.
 
     Raises:
         ImportRefusal: The file is not Python, or has no tests.
@@ -72,7 +72,7 @@ def names_of_tests(text: str, file: str) -> tuple[list[str], bool]:
     names = [f"{file}::{name}" for name in _names(tree.body)]
     if not names:
         raise ImportRefusal("Its test file has no tests.", file)
-    many = any(isinstance(node, ast.Attribute) and node.attr == "parametrize" for node in ast.walk(tree))
+    many = len(names) < sum(1 for _ in _defined(tree)) or any(map(_makes_more, ast.walk(tree)))
     return list(dict.fromkeys(names)), many
 
 
@@ -82,6 +82,31 @@ def _names(body: list[ast.stmt]) -> Iterator[str]:
             yield node.name
         elif isinstance(node, ast.ClassDef) and (node.name.startswith("Test") or _is_case(node)):
             yield from (f"{node.name}::{name}" for name in _names(node.body))
+
+
+_PLAIN_BASE = re.compile(r"object|ABC|([\w.]*\.)?(IsolatedAsyncio)?TestCase")
+
+
+def _defined(node: ast.AST) -> Iterator[ast.AST]:
+    """Functions named like tests, wherever they stand but in functions."""
+    for inner in ast.iter_child_nodes(node):
+        if not isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _defined(inner)
+        elif inner.name.startswith("test"):
+            yield inner
+
+
+def _makes_more(node: ast.AST) -> bool:
+    """Whether tests come of it beside those that are written as functions of a file or class."""
+    if isinstance(node, ast.ClassDef) and (node.name.startswith("Test") or _is_case(node)):
+        return any(not _PLAIN_BASE.fullmatch(ast.unparse(base)) for base in node.bases)
+    if isinstance(node, ast.ImportFrom):
+        return any(re.match(r"\*|test|Test(?!Case|Client)", name.asname or name.name) for name in node.names)
+    if isinstance(node, ast.FunctionDef) and node.name == "pytest_generate_tests":
+        return True
+    return (isinstance(node, ast.Attribute) and node.attr == "parametrize") or (
+        isinstance(node, ast.Name) and node.id == "globals"
+    )
 
 
 def _is_case(node: ast.ClassDef) -> bool:

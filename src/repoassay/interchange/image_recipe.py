@@ -16,6 +16,7 @@ from repoassay.interchange.image_file import (
     fill_variables,
     read_instructions,
 )
+from repoassay.interchange.image_ignored import leave_out_ignored
 from repoassay.interchange.image_programs import check_programs, listed_packages, stand_in
 from repoassay.interchange.image_stages import ImageStage, copy_command, join_stages
 from repoassay.interchange.shell_steps import read_shell
@@ -80,6 +81,7 @@ def read_image(file: Path, context: Path, name: str, *, wider: Path | None = Non
         join_stages(sorted(reader.run, key=lambda stage: stage.number), reader.recipe)
     except ValueError as error:
         raise ImportRefusal(str(error), name) from error
+    leave_out_ignored(reader.recipe.files, file, context)
     if reader.recipe.build:
         reader.recipe.build += starters(reader.recipe.paths)
     return reader.recipe

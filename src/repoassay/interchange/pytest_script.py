@@ -8,13 +8,15 @@ import shlex
 from repoassay.interchange.image_file import ImportRefusal
 from repoassay.interchange.shell_steps import read_shell
 
-__all__ = ["AGENTS_TESTS", "PytestScript", "check_reward", "read_test_script"]
+__all__ = ["AGENTS_TESTS", "PytestScript", "check_reward", "check_reward_place", "read_test_script"]
 
 AGENTS_TESTS = "Its test script runs tests that lie among the files of the agent."
 _NOTHING = re.compile(
     r"^(#.*|set [-+].*|(sudo )?apt(-get)? .*|(curl|wget) .*install\.sh.*|(source|\.) .*"
-    r"|(export )?\w+=(\$\?|[\w./:$\"'-]*)|uv (venv|init|python)\b.*|exit .*|then|else|fi|mkdir -p .*|echo .*"
-    r"|printf .*|true|:|trap .*|deactivate|chmod .*|pip3? install --upgrade pip.*|rm -rf? .*"
+    r"|\w+=(\$\?|[\w./:$\"'-]*)|export ((UV|PIP|DEBIAN)_\w+|TEST_DIR)=[^`(]*|export PATH=[^`(]*\.(local|cargo)/[^`(]*"
+    r"|uv (venv|init|python)\b.*|exit .*|then|else|fi|true|:|trap .*|deactivate|pip3? install --upgrade pip.*"
+    r"|(echo|printf) [^>]*(>+ ?(&\d|\"?(/logs|\$)\S*)[^>]*)?"
+    r"|(mkdir -p|chmod|rm -r?f?)( [\w+=]+)?( \"?(/logs|/tests|\$)\S*)+( 2>/dev/null)?( \|\| (true|:))?"
     r"|(el)?if \[+ [^`(]*(\$\?|\$\{?\w+\}?)[^`(]*)$",
     re.IGNORECASE,
 )
@@ -58,12 +60,23 @@ def read_test_script(text: str, name: str, work: str) -> PytestScript:
     return found
 
 
+def check_reward_place(text: str, name: str) -> None:
+    """See that tests name the place where a reward is looked for.
+
+    Raises:
+        ImportRefusal: They do not, so that they pass nobody.
+    """
+    if not re.search(r"/logs/verifier(/reward\w*\.(txt|json)|(?!/\w))", text):
+        raise ImportRefusal("Its test script writes no reward where one is looked for.", name)
+
+
 def check_reward(text: str, name: str) -> None:
     """See that the reward of a script is what pytest's exit code says, so that tests by name mean the same.
 
     Raises:
         ImportRefusal: It writes none, or one that other commands decide: such a script has to run as it is.
     """
+    check_reward_place(text, name)
     joined = re.sub(r"\\\n", " ", text.replace("\r\n", "\n"))
     lines = [" ".join(line.split()) for line in joined.split("\n") if line.strip() and not line.strip().startswith("#")]
     writes = [line for line in lines if re.search(r"reward\w*\.(txt|json)|\$\{?REWARD", line)]
@@ -102,10 +115,15 @@ _VALUED = frozenset({"--ctrf", "-p", "-w", "--with", "-o", "-c", "--rootdir", "-
                      "--json-report-file", "--tb", "--python", "--from"})  # fmt: skip
 
 
+_SELECTS = re.compile(r"-[km]|--(deselect|ignore|lf|last-failed|sw|stepwise|co|collect-only)\b|.*::")
+"""What lets pytest run some tests and pass over others."""
+
+
 def _run(step: str, found: PytestScript) -> None:
     step = re.split(r"\s(\|\||&&|\||>|2>|\|&)", step)[0]
     words = shlex.split(re.sub(r"\$\{?TEST_DIR(:-[^}]*)?\}?", "/tests", step))
-    if "-k" in words or "-m" in words[words.index("pytest") + 1 :] if "pytest" in words else False:
+    options = words[words.index("pytest") + 1 :] if "pytest" in words else words
+    if any(_SELECTS.match(word) for word in options):
         raise ValueError("Its test script runs some tests of a file alone.")
     before = True
     while words:

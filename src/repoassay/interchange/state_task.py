@@ -34,13 +34,15 @@ __all__ = ["StateTask", "state_places", "write_state_task"]
 
 _FREE = re.compile(
     r"^/(?:workspace|app|root|tmp|opt|srv|data|mnt|outputs?|results?|tasks?|work|projects?|code|repo|src|build|shared"
-    r"|inputs?|solution|submission|testbed|challenge|models?|config|backup|home/[\w.-]+|var/\w[\w.-]*|etc/\w[\w.-]*(?=/))(?=/|$)"
+    r"|inputs?|logs/(?:agent|artifacts)|solution|submission|testbed|challenge|models?|config|backup|home/[\w.-]+|var/\w[\w.-]*|etc/\w[\w.-]*(?=/))(?=/|$)"
 )
 """Places that a text means where it names such a path; other words with a slash before them may mean anything."""
 _MACHINE = frozenset({"usr", "bin", "sbin", "lib", "lib32", "lib64", "proc", "sys", "dev", "env", "run", "tests",
                       "boot", "logs"})  # fmt: skip
 _OF_THE_SYSTEM = frozenset({"/etc/ssl", "/etc/alternatives", "/etc/fonts", "/etc/ld.so.conf.d", "/etc/ca-certificates",
                             "/var/run", "/var/lock"})  # fmt: skip
+_OF_AGENTS = re.compile(r"/logs/(agent|artifacts)(?=/|$)")
+"""Folders that Harbor makes for what agents leave, beside that of the tests' reward."""
 _MOST_FILES, _MOST_BYTES = 20_000, 512 * 2**20
 _MEMORY, _DISK = 2 * 2**30, 2 * 2**30
 
@@ -133,6 +135,8 @@ def state_places(folders: Iterable[str], texts: Iterable[str], tested: Iterable[
 def _place(folder: str) -> str | None:
     """The place that holds a folder; None where it belongs to the machine."""
     parts = PurePosixPath(folder).parts[1:]
+    if of_agents := _OF_AGENTS.match(folder):
+        return of_agents[0]
     if not parts or parts[0] in _MACHINE:
         return None
     if parts[0] not in ("etc", "var", "home"):

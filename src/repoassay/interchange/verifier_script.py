@@ -25,6 +25,8 @@ _REACHES_OUT = re.compile(
     r"|conda|mvn|gradle)(?=\s|$)"
 )
 _STARTS = re.compile(r"\b(systemctl|service [\w-]+ (re)?start|docker|nginx|mysqld?|postgres|redis-server|sshd)\b")
+_UV_THERE = re.compile(r"\b(command -v|which|type|hash) uvx?\b")
+"""A question whether uv has been installed, which is answered as after the installation that is taken out."""
 _RUNNER = re.compile(r"(?<!command -v )\b(?:uvx|uv run|uv tool run)\s+")
 _REWARDKIT = re.compile(r"\s*(?:exec +|if +)?(?:harbor-)?rewardkit\b|\s*python[\d.]* +-m +rewardkit\b")
 _REWARD = "/logs/verifier/reward.json"
@@ -101,6 +103,7 @@ def _line(line: str, found: VerifierScript) -> str:
         for step in steps:
             _install(re.sub(r"^(if ! |sudo |DEBIAN_FRONTEND=\w+ )+|(\s\d)?\s*[>&|].*$", "", step), found)
         return f"{indent}true{'; then' if plain.startswith('if ') else ''}"
+    line = _UV_THERE.sub(r"\1 python", line)
     line = re.sub(r"\s--ctrf[ =]\S+", "", _without_uv(line, found))
     if _REWARDKIT.match(line) and "--output" not in line:  # else it writes where it does without being told
         line = _REWARDKIT.sub(rf"\g<0> --output {_REWARD}", line)

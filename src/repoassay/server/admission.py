@@ -13,7 +13,7 @@ from repoassay.server.records import KeyTaken, New, QueueFull, Quota, QuotaUsed,
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
-__all__ = ["check_room", "known_request", "known_submission", "request_digest"]
+__all__ = ["check_room", "check_size", "known_request", "known_submission", "request_digest"]
 
 _RETRY = 5.0
 """Seconds after which room in the queue may be looked for again."""
@@ -56,6 +56,17 @@ def known_request(
         gone = f"The request with the Idempotency-Key {key} was accepted, and verdicts of it have been deleted since."
         raise KeyTaken(key, ulids[0], f"{gone} Send it with another key to have it judged again.")
     return [StoredSubmission(*each[:-1]) for each in found if each is not None]
+
+
+def check_size(run: sa.Connection, holder: str, coming: int, limit: int | None, quota: Quota) -> None:
+    """Raise `QueueFull` or `QuotaUsed` when so many more bytes of a holder's patches are too many."""
+    if limit is not None and run.scalars(sql.SIZE_ALL).one() + coming > limit:
+        raise QueueFull
+    if quota.size is not None and run.scalars(sql.SIZE_OWN, {"of_holder": holder}).one() + coming > quota.size:
+        message = (
+            f"Patches of {quota.size:,} bytes may wait for this token. Hand in more when some of yours are judged."
+        )
+        raise QuotaUsed(message, _RETRY)
 
 
 def check_room(run: sa.Connection, holder: str, coming: int, limit: int, quota: Quota) -> None:

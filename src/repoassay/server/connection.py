@@ -2,14 +2,17 @@
 or an answer is not taken.
 
 Open connections are open files, and what judges submissions needs files too: whoever holds idle connections must not be
-able to make it fail.
+able to make it fail, or to keep others out: where there is no room, the oldest idle one gives way of whichever address
+has most, to whoever has fewer. Behind a reverse proxy all have one address, and it is the proxy that bounds them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import resource
+from collections import Counter
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -43,15 +46,44 @@ class Connection(H11Protocol):
 
     _head: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
+    _began = 0.0
+
+    @property
+    def network(self) -> str:
+        """Whose it is: an address, or the network of one of IPv6, of which a client has as many as it likes."""
+        address = ipaddress.ip_address(self.client[0].partition("%")[0]) if self.client else ""
+        if isinstance(address, ipaddress.IPv6Address):
+            return str(address.ipv4_mapped or ipaddress.ip_network((address, 64), strict=False))
+        return str(address)
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request of it is being answered."""
+        return self._head is not None or self.conn.our_state is h11.IDLE
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Wait for a request, or refuse at once."""
         super().connection_made(transport)
-        if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency:
+        self._began = self.loop.time()
+        if self.limit_concurrency is not None and self._surplus(self.limit_concurrency):
             transport.abort()
         else:
             transport.set_write_buffer_limits(0)  # we are told of whatever the network does not take at once
             self._wait()
+
+    def _surplus(self, most: int) -> bool:
+        """Whether there is no room for this one, and nobody to give way to it."""
+        others = [each for each in self.connections if isinstance(each, Connection) and not each.transport.is_closing()]
+        if len(others) < most:  # from there on uvicorn answers that it is busy
+            return False
+        held = Counter(each.network for each in others)
+        most_held = max(held[each.network] for each in others if each.idle)  # this one is
+        if most_held <= held[self.network]:
+            return True
+        crowd = [each for each in others if each.idle and held[each.network] == most_held]
+        for each in sorted(crowd, key=lambda each: each._began)[: len(others) - most + 1]:
+            each.transport.abort()
+        return False
 
     def data_received(self, data: bytes) -> None:
         """Take what has come; time runs while a head is incomplete, and while a refused body still comes."""

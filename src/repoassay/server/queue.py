@@ -22,7 +22,7 @@ from ulid import ULID
 
 from repoassay.db import Database, connect_database, migrate
 from repoassay.server import queue_statements as sql
-from repoassay.server.admission import check_room, known_request, known_submission, request_digest
+from repoassay.server.admission import check_room, check_size, known_request, known_submission, request_digest
 from repoassay.server.queue_tables import ORDER, SCHEMA
 from repoassay.server.records import (
     NO_QUOTA,
@@ -92,7 +92,13 @@ class Queue:
         self.servers = ServerRegister(database)
 
     def add(
-        self, holder: str, given: Sequence[New], limit: int, quota: Quota = NO_QUOTA, request: str | None = None
+        self,
+        holder: str,
+        given: Sequence[New],
+        limit: int,
+        quota: Quota = NO_QUOTA,
+        request: str | None = None,
+        size: int | None = None,
     ) -> tuple[list[StoredSubmission], int]:
         """Accept all of `given` or none of it; they are on disk when this returns.
 
@@ -102,6 +108,7 @@ class Queue:
             limit: How many may be waiting, of everybody.
             quota: What this holder may have.
             request: The holder's key for all of it: with the same again, what became of it before is returned.
+            size: How many bytes of patches may be waiting, of everybody; None for any number.
 
         Returns:
             A submission for each of `given`, and how many of them are new.
@@ -122,6 +129,8 @@ class Queue:
             coming = fresh.count(None) + len({key for key in fresh if key is not None})
             if coming:
                 check_room(run, holder, coming, limit, quota)
+                bytes_coming = sum(len(new.patch) for new, before in zip(given, known, strict=True) if before is None)
+                check_size(run, holder, bytes_coming, size, quota)
             stored, new_ones = [], 0
             for new, digest, before in zip(given, digests, known, strict=True):
                 if found := before or known_submission(run, holder, new, digest):  # twice in one list

@@ -45,6 +45,8 @@ __all__ = [
     "RESULTS",
     "RESULTS_BRIEF",
     "SET_WEIGHT",
+    "SIZE_ALL",
+    "SIZE_OWN",
     "STATES",
     "TAKE_TURN",
     "TASKS",
@@ -76,6 +78,10 @@ ADD_HOLDER = sa.insert(turns).from_select(
 )
 COUNT_ALL = sa.select(sa.func.count()).select_from(submissions).where(_s.status == _QUEUED)
 COUNT_OWN = COUNT_ALL.where(_s.holder == _HOLDER)
+SIZE_ALL = sa.select(sa.cast(sa.func.coalesce(sa.func.sum(sa.func.length(_s.patch)), 0), sa.BigInteger)).where(
+    _s.status == _QUEUED
+)
+SIZE_OWN = SIZE_ALL.where(_s.holder == _HOLDER)
 _weight = _given("weight", sa.Integer)
 SET_WEIGHT = sa.update(turns).where(turns.c.holder == _HOLDER, turns.c.weight != _weight).values(weight=_weight)
 _since = (_s.holder == _HOLDER, _s.created > epoch_now() - _given("seconds", sa.Double))

@@ -41,12 +41,14 @@ class Quota:
         hour: Submissions accepted within an hour; None for any number.
         day: The same within a day.
         weight: Turns for each one of a holder of weight 1.
+        size: Bytes of patches that wait; None for any number.
     """
 
     waiting: int | None = None
     hour: int | None = None
     day: int | None = None
     weight: int = 1
+    size: int | None = None
 
 
 NO_QUOTA = Quota()

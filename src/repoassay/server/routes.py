@@ -128,14 +128,14 @@ async def accept(
 
     With a `request_key` that this holder gave with the same before, what became of that is returned.
     """
-    limit, most = service.guards.queue, service.guards.most
+    limit, most, size = service.guards.queue, service.guards.most, service.guards.size
     if len(new) > most:
         raise ApiError(413, "too_large", f"No more than {most:,} submissions of yours may be handed in at once.")
     quota = service.guards.quota_of(holder)
     try:
-        stored, count = await run_in_threadpool(service.queue.add, holder, new, limit, quota, request_key)
+        stored, count = await run_in_threadpool(service.queue.add, holder, new, limit, quota, request_key, size)
     except QueueFull:
-        message = f"{limit:,} submissions are waiting, which is as many as may."
+        message = f"{limit:,} submissions or patches of {size:,} bytes may wait, and as many do."
         raise ApiError(503, "queue_full", message, retry=5) from None
     except QuotaUsed as error:
         raise ApiError(429, "quota_used", str(error), retry=error.wait) from None

@@ -39,6 +39,7 @@ class Guards:
         patch: Bytes a patch may have.
         queue: How many submissions may wait, of everybody.
         quota: How many of them may be one holder's; None for a share by which the others always find room.
+        size: Bytes that the patches of those waiting may have, of which each holder has an equal share.
         hour: How many submissions of one holder are accepted within an hour; None for any number.
         day: The same within a day.
         waiting: How many requests of one holder may wait for verdicts at a time, where there are tokens.
@@ -56,6 +57,7 @@ class Guards:
     day: int | None = None
     waiting: int = 200
     hosts: frozenset[str] = frozenset()
+    size: int = 2 * 2**30
 
     @property
     def share(self) -> int:
@@ -64,7 +66,8 @@ class Guards:
 
     def quota_of(self, holder: str) -> Quota:
         """What one holder may have."""
-        return Quota(self.share, self.hour, self.day, self.tokens.weight(holder))
+        share = max(self.patch, self.size // max(1, len(self.tokens)))
+        return Quota(self.share, self.hour, self.day, self.tokens.weight(holder), share)
 
     @property
     def most(self) -> int:

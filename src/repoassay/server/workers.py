@@ -29,6 +29,7 @@ __all__ = ["Workers"]
 _LOG = logging.getLogger("repoassay.serve")
 _MOST_FAULTS = 2
 """How often a fault of ours is tried again before it is the verdict."""
+_UNTOLD = "This could not be judged; whoever runs this service finds the reason in its log, by the submission's id."
 _MOST_CLAIMS = 8
 """How many servers may die over one submission before it is taken for the cause."""
 _TIDY = 600.0
@@ -198,23 +199,26 @@ class Workers:
     def _settle(self, claim: Claim, cancel: threading.Event) -> None:
         """Judge a claimed submission; write the verdict, or put it back."""
         began = time.monotonic()
-        verdict, whole = self._judge(claim, cancel)
+        verdict = self._judge(claim, cancel)
         if verdict is None or cancel.is_set():
             delay = 0.0 if cancel.is_set() else 30.0
             self._written(lambda: self.queue.put_back(claim, delay=delay))
             log_event("put_back", submission=claim.ulid, task=claim.task, claims=claim.claims)
             return
+        named, whose, told = word(verdict), verdict.outcome.whose.value, verdict
+        if named == "ERROR":
+            said = printable(" ".join(verdict.comments), 500)
+            # Where something of this machine is amiss, its words have paths and names of it.
+            told = verdict if claim.claims > _MOST_CLAIMS else verdict.model_copy(update={"comments": (_UNTOLD,)})
+            _LOG.warning("Fault at submission %s on %s: %s", claim.ulid, printable(claim.task), said)
         if verdict.outcome is Outcome.INFRA_FAULT:
             self.meters.fault()
-            said = printable(" ".join(verdict.comments), 500)
-            _LOG.warning("Fault at submission %s on %s: %s", claim.ulid, printable(claim.task), said)
             if claim.faults < _MOST_FAULTS and claim.claims <= _MOST_CLAIMS:
                 self._written(lambda: self.queue.put_back(claim, fault=True, delay=0.5 * 4**claim.faults))
                 return
-        told = failure_feedback(verdict).replace("\0", "\ufffd").encode("utf-8", "replace").decode()
-        named, whose = word(verdict), verdict.outcome.whose.value
+        feedback = failure_feedback(told).replace("\0", "\ufffd").encode("utf-8", "replace").decode()
         with stage_span("record", verdict=named, whose=whose):
-            written = self._written(lambda: self.queue.finish(claim, named, whose, told, whole))
+            written = self._written(lambda: self.queue.finish(claim, named, whose, feedback, told.model_dump_json()))
         if written:
             seconds = time.monotonic() - began
             self.meters.judged(named, seconds)
@@ -224,31 +228,28 @@ class Workers:
                 waited=round(claim.waited, 3), seconds=round(seconds, 3),
             )  # fmt: skip
 
-    def _judge(self, claim: Claim, cancel: threading.Event) -> tuple[Verdict | None, str]:
-        """The engine's verdict, and it as JSON; None for what is left to others, or to the next start."""
+    def _judge(self, claim: Claim, cancel: threading.Event) -> Verdict | None:
+        """The engine's verdict; None for what is left to others, or to the next start."""
         try:
             folder = self.engine.task(claim.task)
         except BadInput:
-            return None, ""
+            return None
         if claim.task_digest not in {None, folder.digest}:
             told = "Submission %s is for another version of the task %s than is served here; it is left to others."
             _LOG.warning(told, claim.ulid, printable(claim.task))
-            return None, ""
+            return None
         self.engine.ledger.remember({folder.digest: claim.answers})
         if claim.claims > _MOST_CLAIMS:
-            verdict = fault(folder, InfraFault(f"The server ended {_MOST_CLAIMS} times while this was being judged."))
-            return verdict, verdict.model_dump_json()
+            return fault(folder, InfraFault(f"The server ended {_MOST_CLAIMS} times while this was being judged."))
         try:
-            verdict = self.engine.grade(claim.task, claim.patch, cancel).verdict
-            return verdict, verdict.model_dump_json()
+            return self.engine.grade(claim.task, claim.patch, cancel).verdict
         except Interrupted as error:
             self.lost = self.lost or error.message
             self.drain()
-            return None, ""
+            return None
         except Exception as error:  # noqa: BLE001 - a bug of ours must not lose what was accepted
             _LOG.exception("Submission %s on %s", claim.ulid, printable(claim.task))
-            verdict = fault(folder, InfraFault(f"The grader failed: {type(error).__name__}."))
-            return verdict, verdict.model_dump_json()
+            return fault(folder, InfraFault(f"The grader failed: {type(error).__name__}."))
 
     def _written(self, write: Callable[[], bool | None]) -> bool:
         """Write until the database takes it; a verdict that is never taken is made again after the lease."""

@@ -15,6 +15,8 @@ __all__ = ["WorkspaceState"]
 _OURS = frozenset({"bin", "boot", "dev", "env", "lib", "lib32", "lib64", "libx32", "logs", "proc", "run", "sbin", "sys",
                    "tests", "usr"})  # fmt: skip
 """Top folders that hold the machine's programs, the task's environment, its tests or what a sandbox needs."""
+_OF_AGENTS = frozenset({"/logs/agent", "/logs/artifacts"})
+"""Folders beside the one in which tests write, in which tasks made for containers let agents leave something."""
 _DEEPER = frozenset({"etc", "home", "var"})
 """Top folders that a sandbox lays out itself, so that a place is a folder in them."""
 
@@ -40,7 +42,7 @@ def _place(value: str) -> str:
         ValueError: When it is no absolute path, or belongs to the machine, the environment or the tests.
     """
     parts = PurePosixPath(_absolute(value)).parts[1:]
-    if parts[0] in _OURS:
+    if parts[0] in _OURS and value not in _OF_AGENTS:
         raise ValueError(f"lies in /{parts[0]}, which no agent can change; name a folder such as '/workspace'")
     if parts[0] in _DEEPER and len(parts) == 1:
         raise ValueError(f"is /{parts[0]}, which sandboxes lay out themselves; name a folder in it")

@@ -138,6 +138,35 @@ def test_what_is_not_whole_in_pieces_is_compiled_as_a_whole(name: str) -> None:
     assert held().changed(changed.encode()) is None
 
 
+CONSTANTS = '''"""Constants."""
+
+TEXT = "a text of several words, of which equal ones are one object"; ROW = ("in a row", 1_000_000, (0.5, b"by tes"))
+
+def texts(default="a text of several words, of which equal ones are one object"):
+    return default is TEXT, ["in a row"][0] is ROW_OF[0], [1_000_000, 0.5, -0.0, 0.0, 1.0, b"by tes"]
+
+ROW_OF = ("in a row", 1_000_000, (0.5, b"by tes")); NUMBERS = [1_000_000, 0.5, -0.0, 0.0, 1.0, b"by tes"]
+'''
+
+
+@pytest.mark.parametrize(
+    "edit", [('by tes"\n', ""), ("\n\ndef", "\n\n\n# moved\ndef"), ("\n\nROW_OF", "\nNEW = 3\n\nROW_OF")]
+)
+def test_equal_constants_are_one_object_in_whichever_piece_they_stand(edit: tuple[str, str]) -> None:
+    words = "'a text of several words, of which equal ones are one object'"
+    late = f"LATE = [{words}, ('in a row', 1_000_000, (0.5, b'by tes'))]"
+    asks = (
+        "SAME = [texts()[0], LATE[0] is TEXT, LATE[1] is ROW is ROW_OF, LATE[1][2] is ROW[2], ROW[0] is LATE[1][0],"
+        " *(one is other for one in texts()[2] for other in NUMBERS), texts()[2][2] is texts()[2][3]]"
+    )
+    changed = CONSTANTS.replace(*edit) + f"{late}\n{asks}\n"
+    whole = ran(compile(changed, PATH, "exec", dont_inherit=True))
+    pieces = held(CONSTANTS).changed(changed.encode())
+    assert pieces is not None
+    assert ran(*pieces)["SAME"] == whole["SAME"]
+    assert "True, True, True, True, True" in whole["SAME"]
+
+
 def test_a_declared_encoding_and_lines_that_go_on_are_seen_in_the_base_too() -> None:
     with pytest.raises(ValueError, match="thing"):
         held("# coding: latin-1\n" + TEXT)

@@ -3,8 +3,9 @@
 The base commit's module is held as one piece of code for each statement at its top. Where such a statement stands in a
 submission's text as it does in the base's, its piece is taken, with other line numbers; the text between is compiled.
 Names at the top of a module are global, so that its statements may be run one by one, and a text between that is whole
-by itself, as the compiler sees, makes neither neighbour longer. What could be told apart from the whole text is
-compiled as a whole: errors, other encodings, imports from `__future__`, warnings of the compiler.
+by itself, as the compiler sees, makes neither neighbour longer. Equal constants are one object, as they are in a whole
+module: code may compare them by `is`. What could be told apart from the whole text is compiled as a whole: errors,
+other encodings, imports from `__future__`, warnings of the compiler.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class _Module:
 
     def __init__(self, path: str, text: bytes, stamp: bytes, flags: int) -> None:
         self.path, self.stamp, self.flags = path, stamp, flags & _FUTURE
+        self.constants: dict[Any, Any] = {}
         if _is_foreign(text):
             raise ValueError(path)
         groups = _groups(self.parsed(text))
@@ -71,7 +73,21 @@ class _Module:
             line = _start(body[0])
             told = ast.If(ast.Constant(0), [ast.Import(names)], [], lineno=line, col_offset=0, end_lineno=line)
             body = [*body[: _is_text(body[0])], ast.fix_missing_locations(told), *body[_is_text(body[0]) :]]
-        return compile(ast.Module(body, []), self.path, "exec", self.flags, dont_inherit=True)
+        return self.shared(compile(ast.Module(body, []), self.path, "exec", self.flags, dont_inherit=True))
+
+    def shared(self, code: types.CodeType) -> types.CodeType:
+        """Code whose constants are the objects that equal ones of this module are already."""
+        return code.replace(co_consts=tuple(map(self.constant, code.co_consts)))
+
+    def constant(self, value: Any) -> Any:
+        """The one object for a constant, and for all that is in it."""
+        if type(value) is types.CodeType:
+            return self.shared(value)
+        if type(value) in (tuple, frozenset):
+            inner = list(map(self.constant, value))
+            if any(one is not other for one, other in zip(inner, value)):  # noqa: B905 - older Pythons
+                value = type(value)(inner)
+        return self.constants.setdefault(_key(value), value)
 
     def changed(self, text: bytes) -> list[Any] | None:
         """The pieces of a changed text in order, or nothing where it is to be compiled as a whole."""
@@ -155,6 +171,13 @@ def _imported(body: list[Any]) -> set[str]:
 
 def _is_future(node: Any) -> bool:
     return isinstance(node, ast.ImportFrom) and node.module == "__future__"
+
+
+def _key(constant: Any) -> Any:
+    """What tells a constant from all that are not the same to the compiler: 1 from 1.0 and True, 0.0 from -0.0."""
+    if type(constant) in (tuple, frozenset):
+        return type(constant), type(constant)(map(_key, constant))
+    return type(constant), repr(constant) if type(constant) in (float, complex) else constant
 
 
 def _moved(code: types.CodeType, lines: int) -> types.CodeType:

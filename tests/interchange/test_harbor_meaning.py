@@ -1,0 +1,191 @@
+"""A converted task means what its original does: what pytest passes over, finds or is told; what is not in an image."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from command_line import repoassay
+from json_answers import data_of
+from repoassay.engine import GradingContext
+from repoassay.interchange import TaskRefusal, import_suite
+from repoassay.tasks import TaskFolder, find_suite
+
+DOCKERFILE = "FROM python:3.12-slim\nWORKDIR /app\nCOPY . /app\n"
+SCRIPT = """\
+#!/bin/bash
+pytest /tests/test_sum.py -rA
+if [ $? -eq 0 ]; then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi
+"""
+TEST = "def test_sum():\n    assert open('/app/sum.txt').read().strip() == '8'\n"
+NAMED = ("test_sum.py::test_sum",)
+
+
+def written(place: Path, files: dict[str, str]) -> Path:
+    """A task of Harbor with some files beside the usual ones, or in their place."""
+    usual = {
+        "task.toml": 'version = "1.0"\n[metadata]\n',
+        "instruction.md": "Write the sum of 3 and 5 to /app/sum.txt.\n",
+        "environment/Dockerfile": DOCKERFILE,
+        "tests/test.sh": SCRIPT,
+        "tests/test_sum.py": TEST,
+        "solution/solve.sh": "#!/bin/bash\necho 8 > /app/sum.txt\n",
+    }
+    for name, text in {**usual, **files}.items():
+        file = place / "theirs" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return place / "theirs"
+
+
+def no_bench() -> GradingContext:
+    """Nothing of these tasks runs while they are converted."""
+    raise AssertionError("something was to run")
+
+
+def converted(place: Path, files: dict[str, str]) -> TaskFolder | TaskRefusal:
+    """A task, or why it is none."""
+    done = import_suite("harbor", written(place, files), place / "suite", no_bench)
+    return done.refused[0] if done.refused else find_suite(str(done.path)).tasks[0]
+
+
+def how(place: Path, files: dict[str, str]) -> tuple[str, tuple[str, ...]]:
+    """The runner of a task's tests, and their names."""
+    folder = converted(place, files)
+    assert isinstance(folder, TaskFolder)
+    tests = folder.task.grading.tests
+    assert tests is not None
+    return tests.runner, tests.all_ids
+
+
+def test_plain_tests_run_by_name(tmp_path: Path) -> None:
+    usual = SCRIPT.replace(
+        "pytest ", "export PATH=$HOME/.local/bin:$PATH\nmkdir -p /logs/verifier\nchmod +x /tests/*.sh\npytest ", 1
+    )
+    assert how(tmp_path, {"tests/test.sh": usual}) == ("pytest", NAMED)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        pytest.param("import pytest\n\n\n@pytest.mark.xfail\ndef test_more():\n    assert 0\n", id="expected to fail"),
+        pytest.param("import pytest\n\n\ndef test_more():\n    pytest.skip('not here')\n", id="skipped"),
+        pytest.param("if True:\n    def test_more():\n        assert False\n", id="conditional"),
+        pytest.param("class TestOne:\n    def test_a(self):\n        pass\n\n\nclass TestTwo(TestOne):\n    pass\n",
+                     id="inherited"),
+        pytest.param("globals()['test_more'] = lambda: None\n", id="made"),
+        pytest.param("from test_others import *\n", id="imported"),
+        pytest.param("def pytest_generate_tests(metafunc):\n    pass\n", id="generated"),
+    ],
+)  # fmt: skip
+def test_tests_that_pytest_counts_otherwise_run_as_their_script(tmp_path: Path, test: str) -> None:
+    assert how(tmp_path, {"tests/test_sum.py": f"{test}\n\n{TEST}"})[0] == "script"
+
+
+@pytest.mark.parametrize("name", ["pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "more/conftest.py"])
+def test_tests_with_settings_of_their_own_run_as_their_script(tmp_path: Path, name: str) -> None:
+    assert how(tmp_path, {f"tests/{name}": ""})[0] == "script"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "export LIMIT=3",
+        "export PATH=/app/bin:$PATH",
+        "chmod +x /app/run.sh",
+        "rm -rf /app/cache",
+        "mkdir -p /app/out",
+        "echo seven > /app/seed.txt",
+    ],
+)
+def test_a_script_that_prepares_something_runs_as_it_is(tmp_path: Path, line: str) -> None:
+    assert how(tmp_path, {"tests/test.sh": SCRIPT.replace("pytest ", f"{line}\npytest ", 1)})[0] == "script"
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["-k sum", "-ksum", "-m quick", "--deselect /tests/test_sum.py::test_more", "--ignore=/tests/test_more.py",
+     "/tests/test_more.py::test_one"],
+)  # fmt: skip
+def test_a_script_that_runs_some_tests_alone_runs_as_it_is(tmp_path: Path, options: str) -> None:
+    assert how(tmp_path, {"tests/test.sh": SCRIPT.replace("-rA", options)})[0] == "script"
+
+
+def test_every_file_that_pytest_looks_into_is_named(tmp_path: Path) -> None:
+    files = {
+        "tests/test.sh": SCRIPT.replace("/tests/test_sum.py", "/tests"),
+        "tests/more/test_more.py": "def test_more():\n    assert True\n",
+        "tests/last_test.py": "def test_last():\n    assert True\n",
+    }
+    runner, names = how(tmp_path, files)
+    assert (runner, set(names)) == ("pytest", {*NAMED, "more/test_more.py::test_more", "last_test.py::test_last"})
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        SCRIPT.replace("/logs/verifier", "/app"),
+        "python3 /tests/test_sum.py && echo 1 > /app/reward.txt\n",
+    ],
+)
+def test_a_reward_that_nobody_looks_for_refuses_the_task(tmp_path: Path, script: str) -> None:
+    refusal = converted(tmp_path, {"tests/test.sh": script})
+    assert isinstance(refusal, TaskRefusal)
+    assert refusal.why == "Its test script writes no reward where one is looked for."
+
+
+def test_tests_have_the_time_that_harbor_gives_where_none_is_told(tmp_path: Path) -> None:
+    folder = converted(tmp_path, {})
+    assert isinstance(folder, TaskFolder) and folder.task.grading.tests is not None
+    assert folder.task.grading.tests.seconds == 600
+
+
+def test_what_a_dockerignore_names_is_not_in_the_image(tmp_path: Path) -> None:
+    files = {
+        "environment/.dockerignore": "# notes\n*.md\n!keep.md\n**/*.log\n/secret/\ndata/*\n!data/in.txt\n",
+        "environment/answer.md": "8",
+        "environment/keep.md": "kept",
+        "environment/deep/notes.md": "kept: the pattern is of the top folder",
+        "environment/deep/run.log": "",
+        "environment/secret/key.txt": "",
+        "environment/data/in.txt": "3 5",
+        "environment/data/out.txt": "8",
+    }
+    folder = converted(tmp_path, files)
+    assert isinstance(folder, TaskFolder)
+    place = folder.path / "files/app"
+    found = {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()}
+    assert found == {".dockerignore", "Dockerfile", "keep.md", "deep/notes.md", "data/in.txt"}
+
+
+UV = """\
+#!/bin/bash
+ready() {
+  if command -v uvx >/dev/null 2>&1; then return 0; fi
+  curl -LsSf https://astral.sh/uv/install.sh | sh
+  command -v uvx >/dev/null 2>&1
+}
+if ! ready; then echo 0 > /logs/verifier/reward.txt; exit 1; fi
+FILES=(/tests/test_*.py)
+uvx -w pytest==8.4.1 pytest "${FILES[@]}"
+if [ $? -eq 0 ]; then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi
+"""
+LEFT = {
+    "instruction.md": "Write the sum of 3 and 5 to /logs/agent/out/sum.txt.\n",
+    "tests/test_sum.py": TEST.replace("/app/", "/logs/agent/out/"),
+    "solution/solve.sh": "#!/bin/bash\nset -e\nmkdir -p /logs/agent/out\necho 8 > /logs/agent/out/sum.txt\n",
+}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param(LEFT, id="left among the logs of the agent"),
+        pytest.param({**LEFT, "tests/test.sh": UV}, id="both"),
+    ],
+)
+def test_it_is_proven(tmp_path: Path, files: dict[str, str]) -> None:
+    source = written(tmp_path, files)
+    done = repoassay("import", source, "--as", "harbor", "--out", tmp_path / "suite", "--prove", "--json", cwd=tmp_path)
+    assert [proof["state"] for proof in data_of(done.stdout)["proofs"]] == ["proven"], done.stdout
