@@ -46,6 +46,13 @@ def test_a_full_disk_is_one_sentence(program: str) -> None:
     )
 
 
+def test_a_file_that_fails_to_be_read_is_one_sentence(tmp_path: Path) -> None:
+    done = run_program("open('/proc/self/mem', 'rb').read(1)", REPOASSAY_CACHE=str(tmp_path))
+    assert done.returncode == 3
+    assert done.stderr.startswith("repoassay: A file cannot be opened: Input/output error. Check the disk")
+    assert done.stderr.count("\n") == 1
+
+
 def test_an_error_nobody_foresaw_is_one_sentence_that_names_its_traceback(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     done = run_program("raise KeyError('attempt')", REPOASSAY_CACHE=str(cache))
@@ -121,6 +128,71 @@ def test_a_real_ctrl_c_in_a_callback_of_a_serializer_is_an_interrupt(tmp_path: P
     assert said == "Interrupted.\n"
 
 
+def test_ctrl_c_while_the_command_is_imported_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import sys, time\nprint('ready', flush=True)\ntime.sleep(60)\n")
+    with interruptible():
+        process = subprocess.Popen(
+            [PROGRAMS[0], "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "")
+
+
+def test_sigterm_leaves_nothing_behind(tmp_path: Path) -> None:
+    body = """import tempfile, time
+    with tempfile.TemporaryDirectory(dir=sys.argv[1]):
+        print("ready", flush=True)
+        time.sleep(60)"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", RAISING.format(body=body), str(tmp_path)], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (143, "Interrupted.\n")
+    assert not list(tmp_path.iterdir())
+
+
+def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    words = ["bash", "-c", f"set -o pipefail; {line}", PROGRAMS[0]]
+    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- >&-", "<&- >&- 2>&-"])
+def test_closed_streams_lead_nowhere(tmp_path: Path, closed: str) -> None:
+    done = shell(f'"$0" metrics {closed}', tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure(tmp_path: Path) -> None:
+    done = shell('"$0" metrics | true', tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_working_folder_that_is_gone_is_a_sentence(tmp_path: Path) -> None:
+    done = shell('mkdir gone; cd gone; rmdir ../gone; "$0" agents new agent --command x --no-try', tmp_path)
+    said = "repoassay: The working folder was removed. Change to one that is there, and repeat.\n"
+    assert (done.returncode, done.stderr) == (3, said)
+
+
 @pytest.mark.parametrize(("body", "code"), [("return None", 0), ("return 1", 1), ("sys.exit(3)", 3)])
 def test_codes_pass_through(body: str, code: int) -> None:
     assert run_program(body).returncode == code
+
+
+def test_a_sentence_moves_no_cursor(tmp_path: Path) -> None:
+    body = "from repoassay.errors import BadInput; raise BadInput('The file \\x1b]0;x\\x07 is none.')"
+    done = run_program(body)
+    assert (done.returncode, done.stderr) == (2, "repoassay: The file \\x1b]0;x\\x07 is none.\n")
+
+
+def test_a_folder_in_the_place_of_a_file_is_a_sentence(tmp_path: Path) -> None:
+    done = run_program(f"import os; os.open({str(tmp_path)!r}, os.O_RDWR)")
+    assert done.returncode == 3
+    assert "Remove the folder that is where a file belongs" in done.stderr

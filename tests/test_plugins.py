@@ -18,7 +18,7 @@ from repoassay.errors import BadInput, Unavailable
 WRAPPING = ("run", "example-wrapping", "--agent", "wrapper")
 
 SWE_BENCH = ("swe-bench", "swe-bench-leaderboard", "swe-bench-report")
-OTHERS = ("croissant", "every-eval-ever", "harbor", "inspect", "inspect-logs", "mlflow", "otel", "wandb")
+OTHERS = ("croissant", "every-eval-ever", "harbor", "inspect", "inspect-logs", "junit", "mlflow", "otel", "wandb")
 
 
 @pytest.fixture(scope="session")

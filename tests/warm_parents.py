@@ -15,7 +15,7 @@ from repoassay.sandbox.cache import Cache, settle
 from repoassay.sandbox.prefork_pool import WarmDone, WarmJob, WarmParent
 from repoassay.types import Limits
 
-__all__ = ["SMALL", "Warm", "WarmJob", "base", "run", "start", "warm"]
+__all__ = ["AT_THE_GATE", "LAUNCHER", "SMALL", "Warm", "WarmJob", "base", "run", "start", "warm"]
 
 SMALL = Limits(seconds=20, memory=256 * 2**20, disk=16 * 2**20, processes=32)
 PROGRAM = """
@@ -35,6 +35,48 @@ def work(job, channel):
         space["found"] = traceback.format_exc()
     os.write(channel, json.dumps(space["found"]).encode())
 """
+LAUNCHER = """
+import os, sys
+kernel = sys.modules["repoassay.sandbox.launcher.kernel"]
+launcher = sys.modules["repoassay.sandbox.launcher.prefork"]
+drop, enter = kernel.drop_capabilities, kernel.setns
+"""
+AT_THE_GATE = {
+    "keeps its capabilities and opens a file": (
+        "kernel.drop_capabilities = lambda: open('/dev/null')",
+        "at the gate",
+    ),
+    "keeps its capabilities and mounts": (
+        "kernel.drop_capabilities = lambda: kernel.mount('none', '/tmp', 'tmpfs')",
+        "at the gate",
+    ),
+    "keeps its capabilities and executes": (
+        "kernel.drop_capabilities = lambda: os.execv('/bin/true', ['true'])",
+        "at the gate",
+    ),
+    "makes a socket on the way": (
+        "import _socket\nkernel.setns = lambda fd, kind: (enter(fd, kind), _socket.socket(16, 3, 0))",
+        "at the gate",
+    ),
+    "keeps one capability": (
+        "kernel.drop_capabilities = lambda: kernel._libc.capset(b'\\x22\\x05\\x08\\x20' + bytes(4),"
+        " b'\\x00\\x00\\x20\\x00' * 2 + bytes(16))",
+        "at the gate",
+    ),
+    "enters what is not a namespace": (
+        "kernel.setns = lambda fd, kind: enter(1, kind)",
+        "setns failed",
+    ),
+    "forks with every capability": (
+        "fork = os.fork\ndef both():\n    os.fork = fork\n    fork()\nkernel.drop_capabilities = both",
+        "at the gate",
+    ),
+    "tells of its end before it has entered": (
+        "launcher._enter = lambda job, entrance, *_: os.write(entrance, bytes(32)) and os._exit(0)",
+        "before it was let in|did not start it",  # whichever of its ends is seen first
+    ),
+    "does not come": ("launcher._enter = lambda *_: os._exit(0)", "did not start"),
+}
 Warm = Callable[..., WarmParent]
 
 

@@ -9,7 +9,7 @@
     │   ├── NoIsolation       exit 3   no sandbox can be had here
     │   └── MissingExtra      exit 3   an optional dependency is not installed
     ├── InfraFault            exit 1   our own machinery failed; never counted against an agent
-    └── Interrupted           exit 130 the user stopped us; what was finished is kept
+    └── Interrupted           exit 130 the user stopped us, or SIGTERM, exit 143; what was finished is kept
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ __all__ = [
     "NoIsolation",
     "Problem",
     "RepoAssayError",
+    "Terminated",
     "Unavailable",
 ]
 
@@ -119,3 +120,7 @@ class Interrupted(RepoAssayError):
     """The user stopped the work; everything finished before is kept."""
 
     exit_code = 130
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, raised wherever the main thread is: as the last Ctrl-C, what is under way is given up."""

@@ -3,6 +3,9 @@
 Ctrl-C is a flag that a loop reads between two records. A KeyboardInterrupt may be raised in any line of the main
 thread. In a callback of a serializer written in C or Rust it comes out as another exception, and in the middle of a
 write it leaves half a record.
+
+SIGTERM, by which supervisors and CI end a program, gives up what is under way like the last Ctrl-C, so that temporary
+folders and control groups go with it. A second one ends the program at once.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from repoassay.errors import Interrupted, MissingExtra, RepoAssayError
+from repoassay.errors import Interrupted, MissingExtra, RepoAssayError, Terminated
 from repoassay.json_output import print_failure
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ UNEXPECTED = 70
 """Exit code of an error nobody foresaw, sysexits' EX_SOFTWARE."""
 _SHOW = "REPOASSAY_TRACEBACK"
 _INTERRUPTED = 130
+_TERMINATED = 143
 _LACKING = 3
 """Exit code where this machine lacks something."""
 _DISK = {
@@ -40,9 +44,11 @@ _DISK = {
     errno.EROFS: "Choose a place that may be written to.",
     errno.EACCES: "Choose a place that this account may use, or change its permissions.",
     errno.EPERM: "Choose a place that this account may use, or change its permissions.",
+    errno.EISDIR: "Remove the folder that is where a file belongs, or choose another place.",
     errno.ENOTDIR: "Choose a place below a folder.",
     errno.ELOOP: "Choose a place that no link leads to itself.",
     errno.ENAMETOOLONG: "Choose a shorter name.",
+    errno.EIO: "Check the disk it lies on, or choose another file.",
 }
 """Errors of a disk, wherever it was written, and the remedy."""
 
@@ -60,19 +66,27 @@ def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) ->
     """
     if os.geteuid() == 0:
         os.umask(0o022)  # what root writes is read in sandboxes by another account
+    _open_standard_streams()
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         code = command()
         sys.exit(code if isinstance(code, int) else 0)
     except SystemExit:
+        if type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):  # click was there first, and said 1
+            sys.exit(0)
         raise
     except RepoAssayError as error:
         _say(program, str(error))
+        if isinstance(error, Interrupted):
+            sys.exit(_interrupt_code())
         sys.exit(fault if error.exit_code == 1 else error.exit_code)
     except click.ClickException as error:
         error.show()
         print_failure(error.format_message())
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
+        _drop(error)
         sys.exit(_interrupted())
     except BrokenPipeError:  # the reader of our output, `head` say, has seen enough
         discard_output()
@@ -128,15 +142,29 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _open_standard_streams() -> None:
+    """Let closed ones lead nowhere: the next file opened would have such a number, and what is printed would go in."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - to the end
+
+
 def _of_the_disk(error: OSError) -> str | None:
-    """What a full or closed disk is told as; None for other errors."""
+    """What a full or closed disk, or a working folder that is gone, is told as; None for other errors."""
+    try:
+        os.getcwd()  # noqa: PTH109 - pathlib is not imported yet
+    except FileNotFoundError:
+        return "The working folder was removed. Change to one that is there, and repeat."
     remedy = _DISK.get(error.errno or 0)
     if remedy is None:
         return None
     from repoassay.text import quote
 
     names = [str(name) for name in (error.filename, error.filename2) if isinstance(name, (str, os.PathLike))]
-    verb = "opened" if error.errno in (errno.EACCES, errno.EPERM) else "written"
+    verb = "opened" if error.errno in (errno.EACCES, errno.EPERM, errno.EIO) else "written"
     return f"{quote(names[-1]) if names else 'A file'} cannot be {verb}: {error.strerror}. {remedy}"
 
 
@@ -158,14 +186,33 @@ def _of_an_extra(error: ModuleNotFoundError) -> str | None:
 
 def _say(program: str, sentence: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # one more Ctrl-C must not turn a clean end into a noisy one
-    click.echo(f"{program}: {sentence}", err=True)
+    from repoassay.text import block
+
+    click.echo(f"{program}: {block(sentence)}", err=True)  # names in it may be a stranger's
     print_failure(sentence)
+
+
+def _drop(error: BaseException) -> None:
+    """Close generators that an interrupt left half-way: what they have under way would be waited for at our end."""
+    import traceback
+
+    traceback.clear_frames(error.__traceback__)
 
 
 def _interrupted() -> int:
     click.echo("Interrupted.", err=True)
     print_failure("Interrupted.")
-    return _INTERRUPTED
+    return _interrupt_code()
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise Terminated
+
+
+def _interrupt_code() -> int:
+    """Exit code of a program that was stopped; SIGTERM is at its default only after it came (`_terminate`)."""
+    return _TERMINATED if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL else _INTERRUPTED
 
 
 def _is_interrupt(error: BaseException) -> bool:

@@ -125,3 +125,25 @@ def test_colour_is_left_out_where_it_is_not_wanted(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("NO_COLOR", "1")
     done = CliRunner().invoke(cli, shown, color=True)
     assert done.exit_code == 0 and "\x1b[" not in done.output
+
+
+def test_where_no_cache_can_be_made_doctor_says_so_and_what_only_looks_works(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    env = {"REPOASSAY_CACHE": str(tmp_path / "file/cache")}
+    done = repoassay("doctor", "--json", cwd=tmp_path, env=env)
+    found = {item["name"]: item for item in data_of(done.stdout)}
+    assert (done.returncode, found["cache"]["state"], found["sandbox"]["state"]) == (3, "missing", "ok"), done.stdout
+    assert "Set REPOASSAY_CACHE" in found["cache"]["remedy"]
+    for words in (("agents", "list"), ("tasks", "show", "starter", "sensor-log-daily"), ("cache",)):
+        done = repoassay(*words, cwd=tmp_path, env=env)
+        assert (done.returncode, done.stderr) == (0, "")
+    refused = repoassay("run", "starter", "--agent", "nothing", "--task", "sensor-log-daily", cwd=tmp_path, env=env)
+    assert refused.returncode == 2 and "Set REPOASSAY_CACHE" in refused.stderr
+
+
+def test_doctor_names_a_cache_that_others_may_write_to(tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache").chmod(0o777)
+    done = repoassay("doctor", "--json", cwd=tmp_path, env={"REPOASSAY_CACHE": str(tmp_path / "cache")})
+    (found,) = (item for item in data_of(done.stdout) if item["name"] == "cache")
+    assert done.returncode == 0 and found["state"] == "degraded" and "other accounts" in found["detail"]

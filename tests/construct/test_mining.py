@@ -261,6 +261,9 @@ def test_issues_come_from_a_folder_or_from_json(tmp_path: Path) -> None:
     lines.write_text("nothing")
     with pytest.raises(BadInput, match="neither"):
         read_issues(lines)
+    lines.write_text("[" * 100_000)
+    with pytest.raises(BadInput, match="neither a JSON list nor JSON lines"):
+        read_issues(lines)
 
 
 def mined(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from repoassay.engine.feedback import LEVELS, FeedbackLedger, ruled_by
-from repoassay.types import Assurance, Feedback, Outcome, TestResult, Verdict
+from repoassay.types import Assurance, Feedback, Outcome, StepVerdict, TestResult, Verdict
 
 TESTS = (
     TestResult(id="t.py::test_a", outcome="passed", grade="attested"),
@@ -100,3 +100,15 @@ def test_which_test_is_not_attested_is_told_with_the_tests_names_alone(level: Fe
     assert told.assurance is not None and any("sends a value" in why for why in told.assurance.open)
     assert any(name in why for why in told.assurance.open) == (level in ("tests", "full"))
     assert "a reason of the task's" in told.assurance.open
+
+
+@pytest.mark.parametrize("level", ["verdict", "counts"])
+@pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.INFRA_FAULT, Outcome.NOT_GRADABLE])
+def test_tests_of_steps_and_of_what_blames_nobody_are_not_named_either(level: Feedback, outcome: Outcome) -> None:
+    steps = (StepVerdict(name="sum", outcome=Outcome.FAILED, reward=0.5),)
+    tests = tuple(test.model_copy(update={"id": f"sum/{test.id}"}) for test in TESTS)
+    said = ("Step sum: t.py::test_b: failed.", "Step sum: 2 more tests did not pass.", "Step sum: A note.")
+    found = verdict(outcome).model_copy(update={"steps": steps, "tests": tests, "comments": said})
+    for each in (found, verdict(outcome)):
+        told = FeedbackLedger(level).tell(each).model_dump_json()
+        assert "test_b" not in told and "more tests" not in told and "A note." in told

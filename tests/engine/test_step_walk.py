@@ -228,6 +228,20 @@ def test_a_step_is_set_up_by_a_script_in_what_was_left(bench: GradingContext, tm
     assert "setup.sh of the step sort ended as exited, 1" in " ".join(verdict.comments)
 
 
+@pytest.mark.parametrize("left", ["mkdir setup.sh; echo 8 > setup.sh/own", "echo 8 > setup.sh", "ln -s data setup.sh"])
+def test_what_was_left_in_the_place_of_a_setup_is_neither_in_its_way_nor_lost(
+    bench: GradingContext, tmp_path: Path, left: str
+) -> None:
+    place = write_steps(tmp_path)
+    (place / "steps/sort/setup.sh").write_text("cp data/late/more.txt data/copied.txt\n")
+    proof = prove_state_task(place, bench)
+    assert (proof.state, proof.why) == ("proven", "")
+    there = {"m": "test -f setup.sh/own", "e": "grep -q 8 setup.sh", "l": "test ! -e setup.sh"}[left[0]]
+    line = both(first=f"{SUM.strip()}; {left}", second=f"{there} && test -f data/copied.txt && {SORT}")
+    made = work(read_task(place), CommandAgent(line), bench, tmp_path / "attempt").verdict
+    assert made.outcome is Outcome.PASSED, made.comments
+
+
 def test_validation_proves_each_steps_start(proven: TaskFolder, bench: GradingContext) -> None:
     proofs = {proof.name: proof for proof in validate_task(proven, bench)}
     assert {"reference", "nothing", "step sum", "step sort"} <= set(proofs)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,10 @@ import pytest
 
 import repoassay
 from command_line import repoassay as call
+from repoassay.integrations.mcp_server import ToolDesk
+from repoassay.records import RunFolder
 from repoassay.tasks import find_suite
+from repoassay.types import Attempt, Outcome, Plan, Submission, Verdict
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -127,3 +131,22 @@ def test_counts_are_told_once(tmp_path: Path) -> None:
 
     told = ask(tmp_path, script, "--suite", "starter", "--feedback", "counts")
     assert told["outcome"] == "failed" and sum("tests passed." in each for each in told["comments"]) == 1
+
+
+def test_what_is_amiss_with_this_machine_is_not_told(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    plan = Plan(id="R", created=now, suite="s", suite_version="1", suite_folder="/s", tasks=(), agents={}, isolation="")
+    attempt = Attempt(
+        id="A1", run="R", task="t", task_digest="d", agent="a", started=now, ended=now, submission=Submission()
+    )
+    said = "The sandbox could not be set up: /root/.cache/repoassay/mount/root/x is not a regular file."
+    fault = Verdict(
+        task="t", task_digest="d", outcome=Outcome.INFRA_FAULT, process=None, result=None, comments=(said,), grader="g",
+        graded_at=now,
+    )  # fmt: skip
+    RunFolder.create(tmp_path / "runs/one", plan).record(attempt, fault)
+    with ToolDesk([], tmp_path / "runs") as desk:
+        (run,) = desk.list_runs()["runs"]
+        told = desk.show_verdict(run["id"], "A1")
+    assert told["outcome"] == "infra_fault" and "log of this server" in " ".join(told["comments"])
+    assert "/root" not in json.dumps(told)

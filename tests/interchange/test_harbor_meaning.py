@@ -12,7 +12,7 @@ from repoassay.engine import GradingContext
 from repoassay.interchange import TaskRefusal, import_suite
 from repoassay.tasks import TaskFolder, find_suite
 
-DOCKERFILE = "FROM python:3.12-slim\nWORKDIR /app\nCOPY . /app\n"
+DOCKERFILE = "FROM debian:12\nWORKDIR /app\nCOPY . /app\n"
 SCRIPT = """\
 #!/bin/bash
 pytest /tests/test_sum.py -rA
@@ -122,15 +122,10 @@ def test_every_file_that_pytest_looks_into_is_named(tmp_path: Path) -> None:
     assert (runner, set(names)) == ("pytest", {*NAMED, "more/test_more.py::test_more", "last_test.py::test_last"})
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        SCRIPT.replace("/logs/verifier", "/app"),
-        "python3 /tests/test_sum.py && echo 1 > /app/reward.txt\n",
-    ],
-)
-def test_a_reward_that_nobody_looks_for_refuses_the_task(tmp_path: Path, script: str) -> None:
-    refusal = converted(tmp_path, {"tests/test.sh": script})
+@pytest.mark.parametrize("text", ['"""Not to /logs/verifier/reward.txt."""\n', "# no /logs/verifier/reward.txt\n"])
+def test_a_reward_that_nobody_looks_for_refuses_the_task(tmp_path: Path, text: str) -> None:
+    script = SCRIPT.replace("/logs/verifier", "/app")
+    refusal = converted(tmp_path, {"tests/test.sh": script, "tests/more.py": text})
     assert isinstance(refusal, TaskRefusal)
     assert refusal.why == "Its test script writes no reward where one is looked for."
 
@@ -159,6 +154,18 @@ def test_what_a_dockerignore_names_is_not_in_the_image(tmp_path: Path) -> None:
     assert found == {".dockerignore", "Dockerfile", "keep.md", "deep/notes.md", "data/in.txt"}
 
 
+def test_a_dockerignore_full_of_stars_takes_no_time(tmp_path: Path) -> None:
+    deep = "/".join("a" * 40)
+    files = {
+        "environment/.dockerignore": f"{'a/**/' * 40}b\n{'**/' * 200}b\n{'a*' * 200}b\n",
+        f"environment/{deep}/c": "kept",
+        f"environment/{'a' * 200}": "kept",
+    }
+    folder = converted(tmp_path, files)
+    assert isinstance(folder, TaskFolder)
+    assert (folder.path / "files/app" / deep / "c").is_file() and (folder.path / "files/app" / ("a" * 200)).is_file()
+
+
 UV = """\
 #!/bin/bash
 ready() {
@@ -178,6 +185,41 @@ LEFT = {
 }
 
 
+def linked(place: Path, *, target: str = "../now/three.txt") -> dict[str, str]:
+    """A task whose image holds a link, which its tests and its solution read."""
+    link = place / "theirs/environment/data/by/name.txt"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(target)
+    return {
+        "environment/data/now/three.txt": "3\n",
+        "environment/Dockerfile": "FROM debian:12\nWORKDIR /app\nCOPY data /app/data\n",
+        "tests/test_sum.py": TEST + "    assert open('/app/data/by/name.txt').read() == '3\\n'\n",
+        "solution/solve.sh": "#!/bin/bash\nset -e\nread -r one < data/by/name.txt\necho $((one + 5)) > /app/sum.txt\n",
+    }
+
+
+def test_a_link_of_an_image_to_a_file_of_it_is_proven_as_a_link(tmp_path: Path) -> None:
+    source = written(tmp_path, linked(tmp_path))
+    done = repoassay("import", source, "--as", "harbor", "--out", tmp_path / "suite", "--prove", "--json", cwd=tmp_path)
+    assert [proof["state"] for proof in data_of(done.stdout)["proofs"]] == ["proven"], done.stdout
+    (task,) = find_suite(str(tmp_path / "suite")).tasks
+    assert not (task.path / "files/app/data/by/name.txt").exists()
+    assert "ln -sfn ../now/three.txt /app/data/by/name.txt" in task.task.environment.build
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "../../../instruction.md", "../../../../../x"])
+def test_a_link_that_leads_out_of_the_image_refuses_the_task(tmp_path: Path, target: str) -> None:
+    refusal = converted(tmp_path, linked(tmp_path, target=target))
+    assert isinstance(refusal, TaskRefusal) and "hold a link" in refusal.why
+
+
+def test_a_link_behind_a_link_is_looked_at_as_a_whole(tmp_path: Path) -> None:
+    files = linked(tmp_path, target="../away/three.txt")
+    (tmp_path / "theirs/environment/data/away").symlink_to(tmp_path)
+    refusal = converted(tmp_path, files)
+    assert isinstance(refusal, TaskRefusal) and "hold a link" in refusal.why
+
+
 @pytest.mark.parametrize(
     "files",
     [
@@ -189,3 +231,65 @@ def test_it_is_proven(tmp_path: Path, files: dict[str, str]) -> None:
     source = written(tmp_path, files)
     done = repoassay("import", source, "--as", "harbor", "--out", tmp_path / "suite", "--prove", "--json", cwd=tmp_path)
     assert [proof["state"] for proof in data_of(done.stdout)["proofs"]] == ["proven"], done.stdout
+
+
+def test_variables_of_the_tests_are_not_shown_to_agents(tmp_path: Path) -> None:
+    told = '[environment.env]\nLIMIT = "3"\n[verifier.env]\nANSWER = "it\'s 8"\n'
+    folder = converted(tmp_path, {"task.toml": told, "tests/check.sh": "echo $ANSWER"})
+    assert isinstance(folder, TaskFolder)
+    assert folder.task.environment.variables == {"LIMIT": "3"}
+    assert (folder.tests / "test.sh").read_text().startswith("export ANSWER='it'\"'\"'s 8'\n")
+
+
+@pytest.mark.parametrize(
+    ("shown", "put_back"),
+    [
+        ({"data/in.txt": "3 5"}, []),
+        ({"data/in.txt": "3 5", "checks/test_sum.py": TEST}, ["/app/checks/test_sum.py"]),
+        (
+            {"checks/data/in.txt": "3 5", "checks/test_sum.py": TEST},
+            ["/app/checks/data/in.txt", "/app/checks/test_sum.py"],
+        ),
+    ],
+    ids=["data", "data and a test elsewhere", "data of a test"],
+)
+def test_data_that_the_image_shows_are_the_agents_to_change(
+    tmp_path: Path, shown: dict[str, str], put_back: list[str]
+) -> None:
+    hidden = {"tests/in.txt": "3 5", "tests/test.sh": SCRIPT.replace("pytest ", "echo start > /app/log\npytest ", 1)}
+    folder = converted(tmp_path, {**hidden, **{f"environment/{name}": text for name, text in shown.items()}})
+    assert isinstance(folder, TaskFolder)
+    lines = (folder.tests / "test.sh").read_text().splitlines()
+    assert [line.rpartition(" ")[2] for line in lines if "--remove-destination" in line] == put_back
+
+
+def test_lists_of_packages_that_a_script_deletes_are_no_place_of_the_task(tmp_path: Path) -> None:
+    folder = converted(tmp_path, {"tests/test.sh": f"apt-get update && rm -rf /var/lib/apt/lists/*\n{SCRIPT}"})
+    assert isinstance(folder, TaskFolder) and folder.task.state is not None
+    assert folder.task.state.places == ("/app",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "SCORE = Path('/tests') / 'score.txt'\n\n\ndef test_more():\n    SCORE.write_text('1')",
+        "SCORE = TESTS_DIR / 'score.txt'\n\n\ndef test_more():\n    open(SCORE, 'w').write('1')",
+        "def test_more():\n    open('/tests/score.txt', 'w').write('1')",
+    ],
+)
+def test_tests_that_write_into_their_own_folder_are_refused(tmp_path: Path, line: str) -> None:
+    refusal = converted(tmp_path, {"tests/test_more.py": f"{line}\n"})
+    assert isinstance(refusal, TaskRefusal)
+    assert refusal.why == "Its tests write into their own folder, which is read-only here."
+    assert refusal.file == "tests/test_more.py"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "SCORE = Path('/tests') / 'score.txt'\n\n\ndef test_more():\n    SCORE.read_text()",
+        "OUT = Path('/app/tests/out.txt')\n\n\ndef test_more():\n    OUT.write_text('1')",
+    ],
+)
+def test_tests_that_read_there_or_write_elsewhere_are_taken(tmp_path: Path, line: str) -> None:
+    assert isinstance(converted(tmp_path, {"tests/test_more.py": f"{line}\n"}), TaskFolder)

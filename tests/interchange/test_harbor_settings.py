@@ -100,7 +100,8 @@ def test_tasks_below_a_task_are_found_but_not_those_of_its_parts(convert: Conver
 
 
 def test_compose_files_beside_the_task_are_not_the_images(convert: Convert, tmp_path: Path) -> None:
-    assert taken(convert({"docker-compose.yml": "services:\n  main: {}\n  db: {}\n"})).id == "one"
+    two = "services:\n  main: {}\n  db: {}\n"
+    assert taken(convert({"docker-compose.yml": two, "environment/docker-compose.yml": two})).id == "one"
 
 
 SEPARATE = '[verifier]\nenvironment_mode = "separate"\n'
@@ -124,10 +125,20 @@ def test_a_python_environment_of_the_tests_own_image_is_the_tasks_own(convert: C
     assert "/opt" in taken(done).state.places  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("line", ["COPY data.txt /grader/data.txt", "RUN python3 /tests/prepare.py"])
+@pytest.mark.parametrize("line", ["COPY data.txt /usr/lib/data.txt", "RUN python3 /tests/prepare.py"])
 def test_tests_whose_own_image_holds_more_are_refused(convert: Convert, line: str) -> None:
     done = convert({"task.toml": SEPARATE, "tests/Dockerfile": f"FROM debian\n{line}\n", "tests/data.txt": "3"})
     assert ["an image of their own" in refusal.why for refusal in done.refused] == [True]
+
+
+def test_tests_in_an_image_that_nobody_can_read_are_refused(convert: Convert) -> None:
+    done = convert({"task.toml": '[verifier.environment]\ndocker_image = "example.org/checks:1"\n'})
+    assert [(refusal.why, refusal.text) for refusal in done.refused] == [
+        (
+            "Its tests have an image of their own without a Dockerfile.",
+            "verifier.environment.docker_image = example.org/checks:1",
+        )
+    ]
 
 
 def test_the_first_tasks_of_terminal_bench_told_their_instruction_in_descriptions(tmp_path: Path) -> None:
@@ -185,9 +196,37 @@ def test_tests_run_by_name_only_where_the_reward_is_what_pytest_said(
     assert tests is not None and tests.runner == ("pytest" if by_name else "script")
 
 
-def test_a_script_that_writes_no_reward_passes_nobody_in_harbor_and_is_refused(convert: Convert) -> None:
-    done = convert({"tests/test.sh": f"set -e\n{RUN} --ctrf /logs/verifier/ctrf.json\nexit $?\n"})
-    assert [refusal.why for refusal in done.refused] == ["Its test script writes no reward where one is looked for."]
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"tests/run.py": "open('/logs/verifier/reward.json', 'w')\n"},
+        {"task.toml": "[environment]\ndocker_image = 'registry.example.org/whole'\n"},
+        {"environment/Dockerfile": "FROM registry.example.org/base\n"},
+        {"environment/docker-compose.yaml": "services:\n  main: {}\n"},
+    ],
+)
+def test_what_may_write_a_reward_elsewhere_is_a_task(convert: Convert, changed: Mapping[str, str]) -> None:
+    done = convert({"tests/test.sh": "set -e\nbash /opt/judge.sh\n", **changed})
+    assert (done.found, done.no_tasks) == (1, [])
+
+
+def test_where_both_tools_have_a_file_harbors_counts(convert: Convert) -> None:
+    both = {"task.yaml": "name: one\n", "task.toml": "[agent]\ntimeout_sec = 70\n", "Dockerfile": "FROM gone\n"}
+    assert taken(convert(both)).limits.seconds == 70
+
+
+@pytest.mark.parametrize(
+    ("instruction", "good"),
+    [
+        ("Run `poetry install`, or `pip3 install -e .` in /app.\n", False),
+        ("Write to /app.\nDo not `pip install` or `apt-get install -y` anything.\n", True),
+        ("Make /app a package that `pip install` takes.\n", True),
+    ],
+)
+def test_installing_into_the_machine_is_no_work_that_crosses(convert: Convert, instruction: str, good: bool) -> None:
+    assert [each.why[:28] for each in convert({"instruction.md": instruction}).refused] == (
+        [] if good else ["Its work is to install packa"]
+    )
 
 
 def test_a_link_that_the_user_names_is_followed(convert: Convert, tmp_path: Path) -> None:
@@ -291,6 +330,11 @@ def test_reward_kit_is_not_run_on_an_older_python_than_it_wants(convert: Convert
         ({"instruction.md": None}, "no instruction.md"),
         ({"tests/test.sh": None}, "no test script"),
         ({"environment/Dockerfile": None}, "cannot start it"),
+        (
+            {"environment/Dockerfile": "FROM debian\nCOPY --chown=a:a data.txt gone.txt /app/\n"},
+            "cannot build its image",
+        ),
+        ({"tests/test.sh": f"set -e\n{RUN} --ctrf /logs/verifier/ctrf.json\nexit $?\n"}, "gets no verdict from it"),
     ],
 )
 def test_folders_that_harbor_itself_refuses_are_counted_apart(
@@ -311,8 +355,49 @@ def test_folders_that_harbor_itself_refuses_are_counted_apart(
 def test_files_of_the_tests_own_image_are_laid_where_they_have_them(convert: Convert) -> None:
     agents = "FROM python:3.11\nWORKDIR /app\nCOPY rules.txt /app/\nRUN python3 -c 'print(1)'\n"
     own = agents.replace("COPY rules.txt /app/", "COPY strict.txt /app/rules.txt") + "COPY test.sh /tests/\n"
+    own += "COPY held/ /grader/held/\nCOPY answer.txt /app/answer.txt\n"
     files = {"environment/Dockerfile": agents, "environment/rules.txt": "lax\n", "tests/strict.txt": "strict\n"}
-    done = convert({"task.toml": SEPARATE, "tests/Dockerfile": own, **files})
-    tests = done.path / "tasks/one/tests"
-    assert (tests / "test.sh").read_text().startswith("mkdir -p /app && cp --remove-destination /tests/of-image-0")
-    assert (tests / "of-image-0").read_text() == "strict\n"
+    settings = f"artifacts = ['/app/answer.txt']\n{SEPARATE}"
+    done = convert(
+        {"task.toml": settings, "tests/Dockerfile": own, "tests/held/a b.txt": "1", "tests/answer.txt": "", **files}
+    )
+    script = (done.path / "tasks/one/tests/test.sh").read_text()
+    assert "mkdir -p /app && cp --remove-destination /tests/strict.txt /app/rules.txt\n" in script
+    assert "cp --remove-destination '/tests/held/a b.txt' '/grader/held/a b.txt'\n" in script
+    begin = "[ ! -L /grader ] || rm /grader; mkdir -p /grader && find /grader -mindepth 1 -delete\n"
+    assert script.startswith(begin) and "answer.txt /app" not in script
+    state = taken(done).state
+    assert state is not None and state.places == ("/app", "/grader", "/logs/artifacts")
+
+
+INLINE = "# /// script\n# requires-python = '>=3.12'\n# dependencies = [\n#   'six==1.17.0',\n# ]\n# ///\nimport six\n"
+
+
+def test_a_script_that_names_its_packages_runs_in_the_tasks_environment(convert: Convert) -> None:
+    script = "uv run /tests/check.py --all\n"
+    files = {"environment/Dockerfile": "FROM debian\nWORKDIR /app\n", "tests/test.sh": script}
+    writes = f"{INLINE}open('/logs/verifier/reward.txt', 'w').write('1')\n"
+    done = convert({**files, "tests/check.py": writes})
+    folder = done.path / "tasks/one"
+    assert (folder / "tests/test.sh").read_text() == "python /tests/check.py --all\n"
+    assert (folder / "environment/requirements.txt").read_text() == "six==1.17.0\n"
+    assert taken(done).environment.python == "3.12"
+
+
+OPTION = INLINE.replace("'six==1.17.0'", '"six==1.17.0\\n--index-url https://x.org"')
+ELSEWHERE = INLINE.replace("six==1.17.0", "six @ https://x.org/six.whl")
+
+
+@pytest.mark.parametrize("changed", ["", ELSEWHERE, OPTION, INLINE * 2])
+def test_a_script_of_an_unknown_project_is_not_run(convert: Convert, changed: str) -> None:
+    writes = f"{changed}open('/logs/verifier/reward.txt', 'w').write('1')\n"
+    done = convert({"tests/test.sh": "uv run /tests/check.py\n", "tests/check.py": writes})
+    assert "something with uv that is not understood" in done.refused[0].why
+
+
+def test_a_variable_that_names_where_rewards_are_written_is_the_scripts_alone(convert: Convert) -> None:
+    image = "FROM debian\nENV LOG_DIR=/logs/verifier MODE=fast\nWORKDIR /app\n"
+    script = "set -u\npytest /tests/test_sum.py | tee out.txt\necho 1 > ${LOG_DIR:-/logs/verifier}/reward.txt\n"
+    done = convert({"environment/Dockerfile": image, "tests/test.sh": script})
+    assert taken(done).environment.variables == {"MODE": "fast"}
+    assert (done.path / "tasks/one/tests/test.sh").read_text().startswith("LOG_DIR=/logs/verifier\nset -u\n")

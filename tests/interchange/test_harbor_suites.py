@@ -159,10 +159,10 @@ REFUSALS = {
         0,
     ),
     "another image's files": ({"Dockerfile": "FROM debian\nCOPY --from=nginx /x /app/\n"}, "out of another image", 2),
-    "another account": ({"Dockerfile": "FROM node\nWORKDIR /app\nUSER node\n"}, "an account beside root", 3),
+    "another account": ({"Dockerfile": "FROM node\nWORKDIR /app\nUSER node\n"}, "an account beside root", 0),
     "an agent's account": ({"task": ABOUT.replace("[agent]", "[agent]\nuser = 'node'")}, "an account beside root", 0),
     "steps": ({"task": f"{ABOUT}[[steps]]\nname = 'a'\n[[steps]]\nname = 'b'\n"}, "no instruction.md", 0),
-    "a download": ({"Dockerfile": "FROM python:3.12\nRUN true && \\\n  curl -O https://x.org/a\n"}, "with curl", 2),
+    "a download": ({"Dockerfile": "FROM python:3.12\nRUN true && \\\n  curl -O $ADDRESS\n"}, "with curl", 2),
     "a hidden download": (
         {"Dockerfile": "FROM debian\nRUN for i in 1; do wget x.org; done\n"},
         "something with wget",
@@ -191,7 +191,6 @@ REFUSALS = {
         "look for a key of the user",
         12,
     ),
-    "no reward": ({"test": "python3 /tests/score.py\n"}, "writes no reward", 0),
     "a download of the tests": ({"test": f"wget -q x.org/data\n{REWARD}"}, "reaches out with wget", 1),
     "a download in a heredoc": ({"test": f"bash <<'E'\nnpm install\nE\n{REWARD}"}, "reaches out with npm install", 2),
     "a service of the tests": ({"test": f"service nginx start\n{REWARD}"}, "needs service nginx start", 1),
@@ -213,7 +212,7 @@ REFUSALS = {
     ),
     "two services": ({"docker-compose": "services:\n  main: {}\n  db: {}\n"}, "services beside", 3),
     "more rights": ({"docker-compose": "services:\n  main:\n    privileged: true\n"}, "more rights", 3),
-    "tests of the agent": ({"test": "pytest /app/test_outputs.py\n"}, "among the files of the agent", 1),
+    "tests of the agent": ({"test": f"pytest /app/test_outputs.py\n{REWARD}"}, "among the files of the agent", 1),
     "links": ({"test_outputs": "def test_it():\n    assert p.is_symlink()\n"}, "symbolic links", 2),
     "running programs": ({"test_outputs": "def test_it():\n    run(['pgrep', 'x'])\n"}, "running programs", 2),
     "a service left running": ({"test_outputs": "def test_it():\n    get('http://localhost:80')\n"}, "a service", 2),
@@ -344,7 +343,7 @@ def test_packages_are_told_from_options() -> None:
     )
     assert (steps.apt, steps.pip, steps.build) == (["g++"], ["a==1", "-r r.txt"], [])
     assert read_shell("pip install -q a==1 2>/dev/null >/tmp/log").pip == ["a==1"]
-    for line in ("pip install git+https://x.org/a", "pip install -e .", "pip install --index-url https://x a"):
+    for line in ("pip install git+https://x.org/a", "pip install --index-url https://x a"):
         with pytest.raises(ValueError, match="installs"):
             read_shell(line)
 
@@ -398,7 +397,7 @@ def test_tests_that_agents_have_too_run_as_they_were_published(theirs: Write) ->
     task = taken(source)
     text = (source.parent / "suite/tasks/parcels/tests/test.sh").read_text()
     assert task.environment.apt == ("gcc", "g++", "make")
-    assert text.startswith("cp --remove-destination /tests/test_outputs.py /app/test_outputs.py\n")
+    assert text.startswith("mkdir -p /app && cp --remove-destination /tests/test_outputs.py /app/test_outputs.py\n")
 
 
 def test_a_program_may_have_to_be_one_and_remarks_say_nothing(theirs: Write) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import random
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,8 @@ from typing import Any
 import pytest
 
 from mini_runs import write_run
-from repoassay.errors import RepoAssayError
-from repoassay.interchange import import_run
+from repoassay.errors import BadInput, RepoAssayError
+from repoassay.interchange import find_importer, import_run
 from repoassay.report import read_trajectory
 from repoassay.report.diagnosis_runs import Diagnoser, subjects_of
 
@@ -81,3 +83,40 @@ def test_any_value_anywhere_is_no_traceback_and_no_impossible_figure(kind: str, 
             assert usage is None or (0 <= usage.cached <= usage.input < 10**16 and 0 <= usage.output < 10**16), usage
             assert told is None or told.own.dollars is None or 0 <= told.own.dollars <= 10**9
         shutil.rmtree(source)
+
+
+@pytest.mark.parametrize("kind", ["result.json", "run.eval", "trial/agent/trajectory.json", "results.xml"])
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path, kind: str, linked: bool) -> None:
+    (tmp_path / "run" / kind).parent.mkdir(parents=True)
+    pipe = tmp_path / "elsewhere" if linked else tmp_path / "run" / kind
+    os.mkfifo(pipe)
+    if linked:
+        (tmp_path / "run" / kind).symlink_to(pipe)
+    for source in (tmp_path / "run", tmp_path / "run" / kind):
+        for asked in (None, "atif"):
+            with pytest.raises(BadInput, match="is a pipe, a socket or a device"):
+                find_importer(asked, source)
+
+
+def test_folders_that_nobody_can_walk_through_are_a_sentence(tmp_path: Path) -> None:
+    inside = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=inside)
+        deeper = os.open("d", os.O_RDONLY, dir_fd=inside)
+        os.close(inside)
+        inside = deeper
+    os.close(inside)
+    (tmp_path / "result.json").write_text("{}")
+    for asked in (None, "harbor", "harbor-jobs"):
+        with pytest.raises(BadInput, match="is a folder too deep"):
+            find_importer(asked, tmp_path)
+    subprocess.run(["rm", "-r", tmp_path / "d"], check=True)  # as nothing in Python 3.11 can
+
+
+def test_links_to_nothing_and_to_the_null_device_are_no_matter(tmp_path: Path) -> None:
+    (tmp_path / "absent").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "null").symlink_to(os.devnull)
+    (tmp_path / "round").symlink_to(tmp_path)
+    with pytest.raises(BadInput, match="looks like no format"):
+        find_importer(None, tmp_path)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from repoassay.interchange.hidden_test_text import check_tests
+from repoassay.interchange.build_hosts import BuildHosts
+from repoassay.interchange.hidden_test_text import check_tests, starts_servers
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
-from repoassay.interchange.image_programs import stand_in
+from repoassay.interchange.image_programs import check_programs, listed_packages, stand_in
 from repoassay.interchange.image_recipe import read_image
 from repoassay.interchange.shell_steps import read_shell
 
@@ -25,6 +27,10 @@ def image(tmp_path: Path, run: str, **files: str) -> ImageRecipe:
     return read_image(file, tmp_path, "Dockerfile")
 
 
+GO_HOSTS = ["proxy.golang.org", "sum.golang.org"]
+CRATE_HOSTS = ["index.crates.io", "static.crates.io"]
+
+
 def test_modules_that_need_no_others_are_built(tmp_path: Path) -> None:
     recipe = image(
         tmp_path, "go mod download && go build -o sum . && cargo build --release", go_mod=GO, Cargo_toml=CRATE
@@ -33,21 +39,39 @@ def test_modules_that_need_no_others_are_built(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "files"),
+    ("run", "files", "hosts"),
     [
-        ("go build ./...", {"go_mod": f"{GO}require x.org/y v1.2.3\n"}),
-        ("cd src && go test ./...", {"go_mod": f"{GO}require (\n\tx.org/y v1.2.3\n)\n"}),
-        ("cargo build", {"Cargo_toml": CRATE + 'serde = "1"\n'}),
-        ("cargo fetch", {"Cargo_toml": "[dependencies\n"}),
-        ("bash ./fill.sh", {"fill_sh": "curl x.org\n"}),
-        ("/app/fill.sh", {"fill_sh": "curl x.org\n"}),
-        ("cargo install ripgrep", {}),
-        ("go get x.org/y", {}),
+        ("go build ./...", {"go_mod": f"{GO}require x.org/y v1.2.3\n"}, GO_HOSTS),
+        ("cd src && go test ./...", {"go_mod": f"{GO}require (\n\tx.org/y v1.2.3\n)\n"}, GO_HOSTS),
+        ("cargo build", {"Cargo_toml": CRATE + 'serde = "1"\n'}, CRATE_HOSTS),
+        ("cargo fetch", {"Cargo_toml": "[dependencies\n"}, CRATE_HOSTS),
+        ("go get x.org/y", {}, GO_HOSTS),
     ],
 )
-def test_what_is_to_be_fetched_is_refused(tmp_path: Path, run: str, files: dict[str, str]) -> None:
+def test_where_modules_come_from_is_named(tmp_path: Path, run: str, files: dict[str, str], hosts: list[str]) -> None:
+    assert list(image(tmp_path, run, **files).hosts) == hosts
+
+
+@pytest.mark.parametrize("run", ["bash ./fill.sh", "/app/fill.sh"])
+def test_a_program_that_fetches_refuses_the_task(tmp_path: Path, run: str) -> None:
     with pytest.raises(ImportRefusal, match="fetches something"):
-        image(tmp_path, run, **files)
+        image(tmp_path, run, fill_sh="curl x.org\n")
+
+
+@pytest.mark.parametrize(
+    ("run", "files", "kept"),
+    [
+        ("go build ./...", {"go_mod": f"{GO}require x.org/y v1.2.3\n"}, "GOMODCACHE"),
+        ("cargo fetch", {"Cargo_toml": CRATE + 'serde = "1"\n'}, "CARGO_HOME"),
+        ("go install x.org/y@latest", {}, "GOMODCACHE"),
+    ],
+)
+def test_modules_of_public_registries_are_kept_in_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: str, files: dict[str, str], kept: str
+) -> None:
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://pypi.org/simple")
+    recipe = image(tmp_path, run, **files)
+    assert recipe.variables[kept].startswith("/env/") and recipe.build[0].endswith(run)
 
 
 def test_tool_chains_of_this_machine_stand_for_those_that_installers_fetch() -> None:
@@ -101,6 +125,17 @@ def test_accounts_are_kept_for_whoever_looks_for_them(tmp_path: Path) -> None:
         'allow: ["git"]\n',
         "links = [os.readlink(each) for each in Path(f'/proc/{pid}/fd').iterdir()]\n",
         "apt-get install -y curl lsof psmisc\n",
+        "if stat.S_ISDIR(os.lstat(place).st_mode):\n    raise SystemExit(1)\n",
+        "own = os.stat(__file__).st_ino\n",
+        "run('lsof -t -i:5000 | xargs -r kill -9')\n",
+        "sys.modules['psutil'] = None\n",
+        "for root in roots:\n    if '/.git' in root or 'harness' in root:\n        continue\n",
+        "for each in found:\n    if each.is_symlink() or not each.is_file():\n        continue\n",
+        "if os.path.exists(out) or os.path.islink(out):\n    os.remove(out)\n",
+        "def safe(path):\n    real = os.path.realpath(path)\n"
+        "    if os.path.islink(path) or not (\n        real.startswith(OUT)\n    ):\n        raise ValueError\n",
+        "folder = Path(f'/proc/{pid}/fd')\nfound = {\n    each.readlink()\n    for each in folder.iterdir()\n"
+        "    if each.is_symlink()\n}\n",
     ],
 )
 def test_words_that_say_nothing_of_what_the_agent_leaves_are_passed_over(text: str) -> None:
@@ -108,8 +143,78 @@ def test_words_that_say_nothing_of_what_the_agent_leaves_are_passed_over(text: s
 
 
 @pytest.mark.parametrize(
-    "text", ["run(['git', 'log'])\n", "run('git log')\n", "Path('/app/.git')\n", "os.readlink('/app/now')\n"]
+    "text",
+    [
+        "run(['git', 'log'])\n",
+        "run('git log')\n",
+        "Path('/app/.git')\n",
+        "os.readlink('/app/now')\n",
+        "if '/.git' in found:\n    raise AssertionError\n",
+        "for each in found:\n    if each.is_symlink():\n        raise AssertionError\n",
+        "if one.is_symlink() or not two.is_file():\n    pass\n",
+        "def check(folder):\n    for each in folder:\n        if os.path.islink(each) or not known(each):\n"
+        "            raise AssertionError\n",
+        "assert os.path.exists(out) or os.path.islink(out)\n",
+        "assert oct(os.stat(out).st_mode)[-3:] == '600' and os.stat(__file__).st_ino\n",
+    ],
 )
 def test_repositories_and_links_that_the_agent_leaves_refuse_a_task(text: str) -> None:
     with pytest.raises(ImportRefusal, match="do not cross"):
         check_tests(text, "tests/test_outputs.py")
+
+
+SERVER = "http://127.0.0.1:8000/"
+
+
+def test_tests_that_start_their_server_in_another_file_may_ask_it(tmp_path: Path) -> None:
+    asks = f"from urllib.request import urlopen\n\n\ndef test_it():\n    assert urlopen('{SERVER}')\n"
+    with pytest.raises(ImportRefusal, match="ask a service"):
+        check_tests(asks, "tests/test_outputs.py")
+    assert starts_servers(["python app.py &\nSERVER=$!\n", asks]) and not starts_servers([asks])
+    check_tests(asks, "tests/test_outputs.py", server_started=True)
+
+
+def test_requirements_may_begin_with_http(tmp_path: Path) -> None:
+    file = tmp_path / "requirements.txt"
+    file.write_text("httpx==0.28.1\nhttpcore\n")
+    assert listed_packages(file) == ["httpx==0.28.1", "httpcore"]
+    for line in ("http://example.org/a.whl", "https://example.org/a.whl", "git+https://example.org/a", "-e ."):
+        file.write_text(f"{line}\n")
+        with pytest.raises(ValueError, match="more than packages"):
+            listed_packages(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "fetches"),
+    [
+        (f"import urllib.request\nurllib.request.urlopen('{SERVER}')\n", False),
+        ("import urllib.request\nurllib.request.urlopen(sys.argv[1])\n", True),
+        (f"import urllib.request\nwait('{SERVER}')\nurllib.request.urlopen('https://example.org/')\n", True),
+        (f"from huggingface_hub import snapshot_download\nwait('{SERVER}')\n", True),
+    ],
+)
+def test_a_program_that_asks_its_own_machine_fetches_nothing(tmp_path: Path, text: str, fetches: bool) -> None:
+    file = tmp_path / "seed.py"
+    file.write_text(text)
+    with pytest.raises(ValueError, match="fetches something") if fetches else contextlib.nullcontext():
+        check_programs("python3 seed.py", {"/app/seed.py": file}, lambda word: f"/app/{word}", BuildHosts({}))
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ('#!/bin/bash\nset -euo pipefail\n# as given\nexec "$@"\n', True),
+        ('#!/bin/bash\nset -e\nif (( $# > 0 )); then\n    exec "$@"\nfi\nexec sleep infinity\n', True),
+        ('#!/bin/sh\nif [ "$#" -gt 0 ]; then exec "$@"; fi\nserve\n', True),
+        ('#!/bin/bash\nserve &\nexec "$@"\n', False),
+        ("#!/bin/bash\nexec serve\n", False),
+    ],
+)
+def test_a_program_that_passes_on_the_command_is_none_of_the_images_own(
+    tmp_path: Path, text: str, passes: bool
+) -> None:
+    (tmp_path / "start.sh").write_text(text)
+    dockerfile = tmp_path / "Dockerfile"
+    dockerfile.write_text('FROM debian:12\nWORKDIR /app\nCOPY start.sh /app/start.sh\nENTRYPOINT ["/app/start.sh"]\n')
+    with contextlib.nullcontext() if passes else pytest.raises(ImportRefusal, match="starts a program"):
+        read_image(dockerfile, tmp_path, "Dockerfile")

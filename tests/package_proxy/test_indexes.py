@@ -34,6 +34,14 @@ def test_an_index_of_ones_own_replaces_the_public_one_and_may_be_private(tmp_pat
     assert env["PIP_INDEX_URL"] == env["UV_DEFAULT_INDEX"] == "https://index.corp.example:8443/simple"
 
 
+def test_builds_alone_reach_the_registries_of_go_and_rust_and_only_beside_the_public_index(tmp_path: Path) -> None:
+    found = configured(tmp_path)
+    assert HostRule("proxy.golang.org", 443) in found.public_rules()
+    assert HostRule("proxy.golang.org", 443) not in found.rules()
+    own = configured(tmp_path, UV_DEFAULT_INDEX="https://index.corp.example/simple").public_rules()
+    assert {rule.host for rule in own} == {"registry.npmjs.org"}
+
+
 def test_passwords_stay_outside(tmp_path: Path) -> None:
     (tmp_path / ".npmrc").write_text(
         "registry=https://me:hunter2@npm.corp.example/\n//npm.corp.example/:_authToken=hunter3"

@@ -269,3 +269,17 @@ def test_a_url_survives_being_taken_for_a_path(text: str, meant: str | None) -> 
     assert is_store_url(Path(text)) is (meant is not None)
     if meant:
         assert store_url(Path(text)) == store_url(text) == meant
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+@pytest.mark.parametrize("name", ["manifest.json", "object"])
+def test_what_is_no_file_of_a_shared_folder_is_not_waited_for(tmp_path: Path, kind: str, name: str) -> None:
+    run, url = make_run(tmp_path / "run"), f"file://{tmp_path}/store/run"
+    add_attempt(run, "A1")
+    push_run(run.path, url)
+    store = tmp_path / "store/run"
+    place = store / name if name == "manifest.json" else next((store / "objects").rglob("?" * 64))
+    place.unlink()
+    os.mkfifo(place) if kind == "pipe" else place.symlink_to("/dev/zero")
+    with pytest.raises(BadInput, match="is a pipe, a device or a folder"):
+        pull_run(url, tmp_path / "copy")

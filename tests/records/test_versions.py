@@ -5,13 +5,24 @@ from __future__ import annotations
 import json
 import logging
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import pytest
 from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from repoassay.records.versions import NewerRecord, check_version, parse, parse_object, to_json, with_version
-from repoassay.types import Call, Outcome, Plan, Record, SkippedFile, Verdict
+from repoassay.types import (
+    Call,
+    Outcome,
+    Plan,
+    Record,
+    SkippedFile,
+    StepCall,
+    Trajectory,
+    TrajectoryStep,
+    Verdict,
+)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 VERDICT = Verdict(
@@ -46,6 +57,15 @@ def test_halves_of_surrogate_pairs_are_written_as_what_can_be_read(indent: int |
     data = to_json(skipped, indent=indent)
     assert parse(SkippedFile, data) == SkippedFile(path="a?b", reason="?")
     assert data.startswith(to_json(SkippedFile(path="", reason=""), indent=indent)[: 3 + (indent or 0)])
+    step = TrajectoryStep(
+        index=1,
+        time=NOW,
+        source="agent",
+        dollars=Decimal("0.1"),
+        calls=(StepCall(name="\udc80", arguments={"\ud800": [{"\ud801": 1}]}),),
+    )
+    read = parse(Trajectory, to_json(Trajectory(agent="a", steps=(step,)), indent=indent, exclude_defaults=True))
+    assert read.steps == (step.model_copy(update={"calls": (StepCall(name="?", arguments={"?": [{"?": 1}]}),)}),)
 
 
 def test_a_record_without_fields_and_one_with_the_key_of_its_own() -> None:

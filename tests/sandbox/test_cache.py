@@ -136,6 +136,15 @@ def test_a_folder_that_cannot_be_made_is_the_users_to_change(tmp_path: Path) -> 
         Cache(tmp_path / "file/cache")
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_of_another_account_is_the_users_to_change(tmp_path: Path) -> None:
+    Cache(tmp_path).entry("things", "there", lambda _: None)
+    (tmp_path / "locks").chmod(0o555)
+    assert Cache(tmp_path).entry("things", "there", lambda _: None).is_dir()  # what is there can be used
+    with pytest.raises(BadInput, match=r"cannot be written to: Permission denied\. Set REPOASSAY_CACHE"):
+        Cache(tmp_path).entry("things", "new", lambda _: None)
+
+
 def test_settling_follows_no_link_and_makes_modes_plain(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +15,8 @@ import pytest
 from repoassay.errors import BadInput, InfraFault, Interrupted, NoIsolation, Unavailable
 from repoassay.plugins import Plugin
 from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.cancellable import CancellableSandbox
+from repoassay.sandbox.cgroups import make_cgroups
 from repoassay.sandbox.namespaces import NamespaceSandbox
 from repoassay.sandbox.none import NoSandbox
 from repoassay.sandbox.protocol import (
@@ -332,3 +335,40 @@ def test_a_plug_in_may_open_sessions_and_its_faults_are_told(cache: Cache) -> No
 def test_it_is_had_by_name(cache: Cache) -> None:
     with open_sandbox("namespaces", cache).open(SandboxSetup()) as session:
         assert session.exec(["id", "-u"]).stdout == b"1000\n"
+
+
+@pytest.mark.parametrize("place", ["namespace_session.Drain.add", "box.session.code_bundle"])
+def test_ctrl_c_while_a_session_is_made_leaves_nothing(
+    place: str, request: pytest.FixtureRequest, cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A KeyboardInterrupt comes in any line: here when everything is there that somebody has to remove."""
+    sandbox = NamespaceSandbox(cache) if place.startswith("name") else request.getfixturevalue("bubblewrap")
+    made: list[list[str]] = []
+
+    def noted(*limits: int) -> list[str]:
+        made.append(make_cgroups(*limits))
+        return made[-1]
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(f"{type(sandbox).__module__}.make_cgroups", noted)
+    monkeypatch.setattr(f"repoassay.sandbox.{place}", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        sandbox.open(SandboxSetup())
+    assert list(tmp_path.iterdir()) == []
+    assert made and not any(Path(folder).exists() for folders in made for folder in folders)
+
+
+def test_what_an_event_ends_has_no_result(cache: Cache) -> None:
+    """What a command that was cut short says must reach nobody: it would be kept as a verdict, or as an entry."""
+    cancel, whole = threading.Event(), NamespaceSandbox(cache)
+    ending = CancellableSandbox(whole, cancel)
+    assert ending.run(Command(argv=("true",))).exit.code == 0
+    assert isinstance(ending, NamespaceSandbox) and ending.capabilities == whole.capabilities
+    threading.Timer(0.3, cancel.set).start()
+    with pytest.raises(Interrupted, match="stopped"):
+        ending.run(Command(argv=("sleep", "600")))
+    with pytest.raises(Interrupted), ending.open(SandboxSetup()) as session:
+        session.exec(["sleep", "600"])

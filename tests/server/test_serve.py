@@ -193,3 +193,10 @@ def test_what_is_kept_is_nobody_elses_to_read_and_tokens_are_told_nobody(tmp_pat
     assert kept and all(each.stat().st_mode & 0o077 == 0 for each in kept), kept
     assert token not in "".join(server.log) + text
     assert all(token.encode() not in each.read_bytes() for each in kept)
+
+
+def test_two_signals_at_once_end_it_without_a_traceback(tmp_path: Path) -> None:
+    with Process("--database", str(tmp_path / "queue.sqlite")) as server:
+        server.process.send_signal(signal.SIGINT)
+        assert server.stop(signal.SIGTERM) == 0
+        assert "Traceback" not in "".join(server.log)

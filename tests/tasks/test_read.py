@@ -243,6 +243,8 @@ BROKEN: list[tuple[str, str, Break, list[str]]] = [
     ("no solution", D, remove("solution/solve.py"), ["solution/solve.py: is missing."]),
     ("empty solution", E, write("solution/changes.diff", b""), ["solution/changes.diff: is empty."]),
     ("no diff", E, remove("solution/changes.diff"), ["solution/changes.diff: is missing."]),
+    ("deep", D, lambda folder: (folder / "inputs" / "/".join(["d"] * 201)).mkdir(parents=True),
+     ["is within more than 200"]),
     ("link inside", D, link("inputs/other.csv", "ledger.csv"), ["inputs/other.csv: is a link."]),
     ("link out", D, link("tests/passwd", "/etc/passwd"), ["tests/passwd: is a link. Put a copy"]),
     ("linked task.toml", D, link_named_task_toml,

@@ -41,15 +41,21 @@ def package(tmp_path: Path) -> Path:
     return tree
 
 
-def test_packages_are_unpacked_and_found(
-    package: Path, tmp_path: Path, cache: Cache, sandbox: NamespaceSandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def built(package: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same package, which is what any download gives."""
+
     def download(_: tuple[str, ...], place: Path) -> Path:
         place.chmod(0o755)
         subprocess.run(["dpkg-deb", "--build", package, place / "some-lib.deb"], check=True, capture_output=True)
         return place
 
     monkeypatch.setattr(apt_layer, "_download", download)
+    return package
+
+
+@pytest.mark.usefixtures("built")
+def test_packages_are_unpacked_and_found(tmp_path: Path, cache: Cache, sandbox: NamespaceSandbox) -> None:
     layer = apt_layer.apt_layer(("some-lib",), cache, sandbox)
     there = {str(path.relative_to(layer)): path for path in layer.rglob("*") if not path.is_dir()}
     libraries = "usr/lib/x86_64-linux-gnu"
@@ -69,6 +75,7 @@ def test_packages_are_unpacked_and_found(
     assert found["PATH"] == "/env/bin:/env/apt/usr/bin:/usr/local/bin:/usr/bin:/bin"
     assert found["LD_LIBRARY_PATH"] == f"/env/apt/{libraries}:/env/apt/usr/lib"
     assert found["PKG_CONFIG_PATH"] == f"/env/apt/{libraries}/pkgconfig"
+    assert found["CMAKE_PREFIX_PATH"] == "/env/apt/usr"
     assert not {"CPATH", "RUBYLIB", "COB_CONFIG_DIR"} & set(found)
     for folder in ("usr/lib/ruby/3.1.0", f"{libraries}/ruby/3.1.0", "etc/gnucobol", "usr/share/gnucobol/copy"):
         (environment / "apt" / folder).mkdir(parents=True)
@@ -84,3 +91,15 @@ def test_a_machine_without_apt_says_so(
     monkeypatch.setattr(apt_layer, "_APT", "/nowhere/apt-get")
     with pytest.raises(Unavailable, match=r"needs Debian packages \(gcc, jq\).*no apt"):
         apt_layer.apt_layer(("gcc", "jq"), cache, sandbox)
+
+
+def test_graphviz_finds_its_plug_ins(built: Path, tmp_path: Path, cache: Cache, sandbox: NamespaceSandbox) -> None:
+    plugins = built / "usr/lib/x86_64-linux-gnu/graphviz"
+    plugins.mkdir()
+    (plugins / "libgvplugin_core.so.6").write_text("plug-in")
+    (built / "usr/bin/dot").write_text('#!/bin/sh\nls "$GVBINDIR" > /tmp/list && cp /tmp/list "$GVBINDIR/config$1"\n')
+    (built / "usr/bin/dot").chmod(0o755)
+    layer = apt_layer.apt_layer(("graphviz",), cache, sandbox)
+    assert (layer / "usr/lib/x86_64-linux-gnu/graphviz/config-c").read_text() == "libgvplugin_core.so.6\n"
+    shutil.copytree(layer, tmp_path / "apt", symlinks=True)
+    assert search_paths(tmp_path)["GVBINDIR"] == "/env/apt/usr/lib/x86_64-linux-gnu/graphviz"

@@ -35,6 +35,7 @@ class Marked(Protocol):
 
 DAEMON = """
 import os, signal, sys, time
+read, write = os.pipe()
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
@@ -46,7 +47,9 @@ if os.fork() == 0:
         os.closerange(0, 64)
         time.sleep(40)
     os._exit(0)
-time.sleep(0.3)
+os.close(write)
+os.read(read, 1)  # nothing, once the daemon has let go of everything
+os.wait()
 """
 DEAF = """
 import signal, time

@@ -17,7 +17,7 @@ import pytest
 from repoassay.errors import InfraFault
 from repoassay.sandbox.cache import Cache
 from repoassay.types import Ended
-from warm_parents import SMALL, Warm, WarmJob, base, run, warm
+from warm_parents import AT_THE_GATE, LAUNCHER, SMALL, Warm, WarmJob, base, run, warm
 
 __all__ = ["warm"]
 
@@ -26,50 +26,6 @@ class Marked(Protocol):
     word: str
 
     def alive(self) -> list[int]: ...
-
-
-LAUNCHER = """
-import os, sys
-kernel = sys.modules["repoassay.sandbox.launcher.kernel"]
-launcher = sys.modules["repoassay.sandbox.launcher.prefork"]
-drop, enter = kernel.drop_capabilities, kernel.setns
-"""
-AT_THE_GATE = {
-    "keeps its capabilities and opens a file": (
-        "kernel.drop_capabilities = lambda: open('/dev/null')",
-        "at the gate",
-    ),
-    "keeps its capabilities and mounts": (
-        "kernel.drop_capabilities = lambda: kernel.mount('none', '/tmp', 'tmpfs')",
-        "at the gate",
-    ),
-    "keeps its capabilities and executes": (
-        "kernel.drop_capabilities = lambda: os.execv('/bin/true', ['true'])",
-        "at the gate",
-    ),
-    "makes a socket on the way": (
-        "import _socket\nkernel.setns = lambda fd, kind: (enter(fd, kind), _socket.socket(16, 3, 0))",
-        "at the gate",
-    ),
-    "keeps one capability": (
-        "kernel.drop_capabilities = lambda: kernel._libc.capset(b'\\x22\\x05\\x08\\x20' + bytes(4),"
-        " b'\\x00\\x00\\x20\\x00' * 2 + bytes(16))",
-        "at the gate",
-    ),
-    "enters what is not a namespace": (
-        "kernel.setns = lambda fd, kind: enter(1, kind)",
-        "setns failed",
-    ),
-    "forks with every capability": (
-        "fork = os.fork\ndef both():\n    os.fork = fork\n    fork()\nkernel.drop_capabilities = both",
-        "at the gate",
-    ),
-    "tells of its end before it has entered": (
-        "launcher._enter = lambda job, entrance, *_: os.write(entrance, bytes(32)) and os._exit(0)",
-        "before it was let in|did not start it",  # whichever of its ends is seen first
-    ),
-    "does not come": ("launcher._enter = lambda *_: os._exit(0)", "did not start"),
-}
 
 
 @pytest.mark.parametrize("name", AT_THE_GATE)
@@ -208,16 +164,23 @@ def test_limits_hold_whatever_the_package_does(warm: Warm, cache: Cache) -> None
 
 @pytest.mark.exhaustive
 def test_a_package_cannot_keep_a_job_from_ending(warm: Warm, cache: Cache) -> None:
-    """It adopts the worker, which it never buries: the whole parent ends, and with it what was kept."""
+    """It adopts the worker and never buries it: the job is answered, and the whole parent ends with what was kept."""
     code = (
         LAUNCHER
         + """
-kernel._libc.prctl(36, 1, 0, 0, 0)
-os.waitpid = lambda pid, options: (0, 0) if options else os._exit(0)
+fork = os.fork
+os.fork = lambda: kernel._libc.prctl(36, 1, 0, 0, 0) or fork()
+os.waitpid = lambda *_: (0, 0)
 """
     )
+    parent = warm(code, slots=1)
+    assert run(parent, cache, "import time; time.sleep(1); found = 'done'")[0] == "done"
     with pytest.raises(InfraFault, match="ended before the job did"):
-        run(warm(code), cache, "import time; time.sleep(1)")
+        run(parent, cache, "found = 'it ran in the place that was kept'")
+
+
+def test_a_package_that_asked_to_adopt_orphans_gets_no_worker(warm: Warm, cache: Cache) -> None:
+    assert run(warm(LAUNCHER + "kernel._libc.prctl(36, 1, 0, 0, 0)\nfound = 1\n"), cache)[0] == 1
 
 
 def test_jobs_share_no_terminal_and_no_folder(warm: Warm, cache: Cache) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from repoassay.engine import GradingContext, Proof, validate_task
 from repoassay.errors import BadInput, InfraFault
 from repoassay.grading import check_packages
 from repoassay.mutants import StrengthDemand, known_strengths
-from repoassay.records import write_strengths
+from repoassay.records import cache_path, write_strengths
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import DataState, TaskFolder
 from repoassay.types import Outcome, StrengthSettings, SuiteStrength
@@ -69,13 +70,14 @@ def validate(
     found = checked_suite(suite, tasks)
     check_packages(found.tasks)
     cache = Cache()
-    bench = GradingContext(found.repositories, cache, open_sandbox(kind, cache))
+    cancel = threading.Event()
+    bench = GradingContext(found.repositories, cache, open_sandbox(kind, cache)).ending_with(cancel)
     strength = _demand(found.suite.strength, count_mutants, require_strength)
     prove = partial(
         validate_task, bench=bench, repeat=times, required=require_attested, strength=strength, progress=progress,
         mutants=_OUTPUTS if count_mutants is None else count_mutants,
     )  # fmt: skip
-    return _proofs(found.tasks, prove, count)
+    return _proofs(found.tasks, prove, count, cancel)
 
 
 def _demand(settings: StrengthSettings, count: int | None, required: float) -> StrengthDemand:
@@ -85,8 +87,10 @@ def _demand(settings: StrengthSettings, count: int | None, required: float) -> S
 
 
 def _proofs(
-    folders: tuple[TaskFolder, ...], prove: Callable[[TaskFolder], list[Proof]], workers: int
+    folders: tuple[TaskFolder, ...], prove: Callable[[TaskFolder], list[Proof]], workers: int, cancel: threading.Event
 ) -> Iterator[Proof]:
+    """Proofs in the suite's order; when nobody wants more of them, what is under way is dropped."""
+
     def proofs_or_fault(folder: TaskFolder) -> list[Proof]:
         """One task whose tests cannot even be started leaves the others to be proven."""
         try:
@@ -95,8 +99,12 @@ def _proofs(
             return [Proof(folder.task.id, "start", (Outcome.INFRA_FAULT,), sound=False, comment=str(error))]
 
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        for proofs in pool.map(proofs_or_fault, folders):
-            yield from proofs
+        try:
+            for proofs in pool.map(proofs_or_fault, folders):
+                yield from proofs
+        except BaseException:  # Ctrl-C, or the caller has seen enough
+            cancel.set()
+            raise
 
 
 def suite_strength(suite: SuiteLike, *, tasks: Names = (), save: bool = False) -> SuiteStrength:
@@ -111,9 +119,9 @@ def suite_strength(suite: SuiteLike, *, tasks: Names = (), save: bool = False) -
         BadInput: There is no such suite or task, or its folder cannot be written to.
     """
     found = checked_suite(suite, tasks)
-    known = known_strengths(found, Cache().path)
+    known = known_strengths(found, cache_path())
     if save:
-        whole_suite = known_strengths(checked_suite(suite, ()), Cache().path)
+        whole_suite = known_strengths(checked_suite(suite, ()), cache_path())
         write_strengths(found.path, whole_suite, replace=True)
     return known
 

@@ -53,7 +53,7 @@ def list_agents(as_json: bool) -> None:
     from repoassay.agents import agent_titles, availability, builtin_specs, read_spec
     from repoassay.sandbox import Cache
 
-    cache = Cache()
+    cache = Cache(makes=False)
     rows: list[dict[str, Any]] = []
     for path in builtin_specs().values():
         spec = read_spec(path)

@@ -30,7 +30,7 @@ def cache(pruning: bool, max_gb: float, max_days: float) -> None:  # fmt: skip
     from repoassay.sandbox import Cache
     from repoassay.workspace import entries, prune
 
-    store = Cache()
+    store = Cache(makes=pruning)
     if pruning:
         removed = prune(store, max_bytes=int(max_gb * 1e9), max_age=max_days * 86400)
         click.echo(f"{len(removed)} entries removed, {sum(entry.size for entry in removed) / 1e6:.0f} MB")

@@ -27,10 +27,10 @@ def doctor(as_json: bool) -> None:
       repoassay doctor
       repoassay doctor --json
     """
-    from repoassay.sandbox import Cache, examine
+    from repoassay.sandbox import examine
     from repoassay.workspace import interpreter_findings
 
-    findings = [*examine(Cache()), *interpreter_findings()]
+    findings = [*examine(), *interpreter_findings()]
     if as_json:
         print_document([asdict(finding) for finding in findings])
     else:

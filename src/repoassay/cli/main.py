@@ -1,7 +1,7 @@
 """The command `repoassay`: finds a verb, and turns every known error into a sentence and an exit code.
 
 Exit codes: 0 done; 1 done, with a negative answer or a fault of ours; 2 bad input; 3 this machine lacks something;
-70 an error nobody foresaw, with its traceback in a file; 130 interrupted.
+70 an error nobody foresaw, with its traceback in a file; 130 interrupted; 143 ended by SIGTERM.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ def show(suite: str, task: str | None, as_json: bool) -> None:
     from repoassay.errors import BadInput
     from repoassay.grading import names
     from repoassay.mutants import known_strengths
-    from repoassay.sandbox import Cache
+    from repoassay.records import cache_path
     from repoassay.tasks import find_suite, locate
     from repoassay.text import join_names, quote, suggest
 
@@ -153,7 +153,7 @@ def show(suite: str, task: str | None, as_json: bool) -> None:
     exact = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in wanted)
     found = find_suite(suite, metrics=names(), only=[exact])
     folder = found.tasks[0]
-    strength = known_strengths(found, Cache().path).of(folder.digest)
+    strength = known_strengths(found, cache_path()).of(folder.digest)
     if as_json:
         facts = {**_facts(folder), "strength": strength.model_dump(mode="json") if strength else None}
         print_document(facts)

@@ -53,7 +53,7 @@ class FeedbackLedger:
     def tell(self, verdict: Verdict) -> Verdict:
         """What the submitter gets to see of a verdict."""
         if verdict.outcome not in TESTED:
-            return verdict
+            return _cut(verdict, self.level) if verdict.tests else verdict
         with self._lock:
             before = self._answers[verdict.task_digest]
             self._answers[verdict.task_digest] += 1
@@ -103,10 +103,11 @@ def _cut(verdict: Verdict, level: Feedback) -> Verdict:
         return verdict.model_copy(
             update={"tests": tuple(test.model_copy(update={"message": ""}) for test in verdict.tests)}
         )
-    named = {f"{test.id}: {test.outcome}." for test in verdict.tests}
-    comments = [
-        each for each in verdict.comments if each not in named and not each.endswith("more tests did not pass.")
-    ]
+    # Of a task of several steps, the id of a test is behind the step's name, and so is what is said of it.
+    ids = [(test.id, *(test.id.removeprefix(f"{step.name}/") for step in verdict.steps)) for test in verdict.tests]
+    named = (f"{id}: {test.outcome}." for every, test in zip(ids, verdict.tests, strict=True) for id in every)
+    left_out = (*named, "more tests did not pass.")
+    comments = [each for each in verdict.comments if not each.endswith(left_out)]
     if verdict.outcome is Outcome.TAMPERING:
         comments = ["The submission interfered with its tests."]  # how it was noticed would help to hide it
     if verdict.outcome is Outcome.FAILED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -61,16 +62,26 @@ def _staged(tasks: Sequence[TaskFolder], given: Mapping[str, Path], staging: Pat
 
 
 def _grade_here(outputs: Sequence[StagedOutput], bench: GradingContext, workers: int) -> Iterator[Verdict]:
-    """The verdicts in order: deliverables measured together in one sandbox, and edits each by itself beside it."""
+    """The verdicts in order: deliverables measured together in one sandbox, and edits each by itself beside it.
+
+    When nobody wants more of them, what is under way is dropped.
+    """
+    cancel = threading.Event()
+    ending = bench.ending_with(cancel)
     jobs = [Job(each.folder, each.files) for each in outputs if each.folder.task.kind is TaskKind.DELIVERABLE]
-    measured = grade_deliverables(jobs, bench.sandbox, reading=bench.reading, workers=workers)
+    measured = grade_deliverables(jobs, bench.sandbox, reading=bench.reading, workers=workers, cancel=cancel)
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
-        patched = [
-            pool.submit(grade_output, each, bench) if each.folder.task.kind.changes_repository else None
-            for each in outputs
-        ]
-        for each, future in zip(outputs, patched, strict=True):
-            yield _told(each, next(measured), bench) if future is None else future.result()
+        try:
+            patched = [
+                pool.submit(grade_output, each, ending, cancel) if each.folder.task.kind.changes_repository else None
+                for each in outputs
+            ]
+            for each, future in zip(outputs, patched, strict=True):
+                yield _told(each, next(measured), bench) if future is None else future.result()
+        except BaseException:  # Ctrl-C, or the caller has seen enough
+            cancel.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _told(output: StagedOutput, graded: Graded, bench: GradingContext) -> Verdict:

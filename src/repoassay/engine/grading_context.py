@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from repoassay.sandbox import Cache, Sandbox
+from repoassay.errors import Interrupted
+from repoassay.sandbox import Cache, CancellableSandbox, Sandbox
 from repoassay.types import Reading
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class GradingContext:
     sandbox: Sandbox
     timeout: float | None = None
     reading: Reading = Reading.FAIR
+    cancel: threading.Event | None = field(default=None, compare=False)
     _shared: _OracleAtFirstUse = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -58,6 +60,15 @@ class GradingContext:
     def inside(self, sandbox: Sandbox) -> GradingContext:
         """The same in another sandbox, with the same oracle."""
         return self._with_oracle(replace(self, sandbox=sandbox))
+
+    def ending_with(self, cancel: threading.Event) -> GradingContext:
+        """The same, but that whatever runs for it in a sandbox ends when the event is set."""
+        return self._with_oracle(replace(self, sandbox=CancellableSandbox(self.sandbox, cancel), cancel=cancel))
+
+    def go_on(self) -> None:
+        """Raise `Interrupted` where the event that ends it is set."""
+        if self.cancel is not None and self.cancel.is_set():
+            raise Interrupted("Stopped.")
 
     def _with_oracle(self, other: GradingContext) -> GradingContext:
         object.__setattr__(other, "_shared", self._shared)

@@ -20,6 +20,7 @@ from repoassay.errors import BadInput
 from repoassay.model_proxy import costs_nothing
 from repoassay.sandbox import SAFE_ISOLATIONS
 from repoassay.tasks import bundled_suite
+from repoassay.text import printable
 from repoassay.types import AgentEntry, NamedFile, NetworkPolicy, Plan
 
 __all__ = ["Grants", "grant_words", "permit"]
@@ -134,7 +135,7 @@ def _files(planned: Sequence[NamedFile], named: Sequence[Path], option: str) -> 
     for file in planned:
         if file.sha256 not in given:
             but = ", and what was named says something else" if given else ""
-            raise _refuse(f"it rests on the file {file.path}{but}", f"{option} FILE")
+            raise _refuse(f"it rests on the file {printable(str(file.path))}{but}", f"{option} FILE")
     return tuple(given[file.sha256] for file in planned)
 
 

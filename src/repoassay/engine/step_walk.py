@@ -115,7 +115,7 @@ class SetupFailed(Exception):
 def set_up(layout: PreparedTask, start: Edits, sandbox: Sandbox, cancel: threading.Event | None = None) -> Edits:
     """Run the `setup.sh` of a step, where it has one, on the files it begins with; what these are then.
 
-    It runs in a sandbox of its own, without the network, and its script does not stay.
+    It runs in a sandbox of its own, without the network, and its script does not stay; what it covered does.
 
     Raises:
         SetupFailed: It does not come to a good end, although it did after the solution of the step before.
@@ -126,7 +126,11 @@ def set_up(layout: PreparedTask, start: Edits, sandbox: Sandbox, cancel: threadi
     if state is None or not script.is_file():
         return {f"/{name}": edit for name, edit in start.items()}
     place = f"{state.work}/{SETUP}"
-    begun = {f"/{name}": edit for name, edit in start.items()} | {place: FileEdit(script.read_bytes(), executable=True)}
+    begun = {f"/{name}": edit for name, edit in start.items()}
+    # What was left where the script goes, a folder perhaps, is put back once it has run.
+    covered = {name: edit for name, edit in begun.items() if name == place or name.startswith(f"{place}/")}
+    begun = {name: edit for name, edit in begun.items() if name not in covered}
+    begun[place] = FileEdit(script.read_bytes(), executable=True)
     limits = view.task.limits.model_copy(update={"seconds": _SETUP_SECONDS})
     with tempfile.TemporaryDirectory(prefix="repoassay-setup-", ignore_cleanup_errors=True) as scratch:
         with crossing(layout, Path(scratch)) as crossed:
@@ -147,4 +151,5 @@ def set_up(layout: PreparedTask, start: Edits, sandbox: Sandbox, cancel: threadi
     if why:
         raise InfraFault(f"{why} The step is unproven, so that nobody is judged by it.")
     edits.pop(place.lstrip("/"), None)
-    return {f"/{name}": edit for name, edit in edits.items()}
+    whole = {f"/{name}": edit for name, edit in edits.items()} | covered
+    return dict(sorted(whole.items(), key=lambda item: item[1] is not None))

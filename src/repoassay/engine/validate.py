@@ -107,6 +107,7 @@ def _prove(folder: TaskFolder, name: str, bench: GradingContext, repeat: int) ->
     outcomes: list[Outcome] = []
     comment = ""
     for _ in range(repeat):
+        bench.go_on()
         with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as place:
             worked = work(folder, agent, bench, Path(place))
         verdict = worked.verdict

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 
 from repoassay.engine.stop import Stop
+from repoassay.errors import Terminated
 
 __all__ = ["serve_all"]
 
@@ -40,5 +41,7 @@ def serve_all(serve: Callable[[], None], workers: Callable[[], int], stop: Stop)
             while not over.wait(0.2):
                 if crew.ident is None and stop.starting.is_set():
                     return  # interrupted before there was a thread; one that comes late finds nothing to do
+        except Terminated:
+            stop.drop()
         except KeyboardInterrupt:
             stop.interrupt()

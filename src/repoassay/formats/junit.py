@@ -6,9 +6,8 @@ import contextlib
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Literal, Self
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -78,15 +77,21 @@ class JUnitSpool:
 
     def write(self, path: Path) -> None:
         """Write the document that `junit_document` makes of these cases; raises as `write_junit_file`."""
+        write_junit_file(path, self.parts())
+
+    def parts(self) -> Iterator[bytes]:
+        """The same document in parts, to be written elsewhere."""
         head = _head(self._name, self._count, self._problems)
         if not self._count:
-            write_junit_file(path, tostring(head, encoding="utf-8", xml_declaration=True) + b"\n")
+            yield tostring(head, encoding="utf-8", xml_declaration=True) + b"\n"
             return
         begin, _, end = tostring(
             head, encoding="utf-8", xml_declaration=True, short_empty_elements=False
         ).rpartition(b"</")  # fmt: skip
         self._cases.seek(0)
-        write_junit_file(path, chain([begin + b"\n"], self._cases, [b"</" + end + b"\n"]))
+        yield begin + b"\n"
+        yield from self._cases
+        yield b"</" + end + b"\n"
 
 
 def _suite(suite: JUnitSuite) -> Element:

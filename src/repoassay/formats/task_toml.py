@@ -24,12 +24,12 @@ def edit_task_toml(task: Task) -> str:
         lines += [f"{key} = {toml_string(value)}"] if value else []
     if task.state:
         lines += ["", "[state]", *_line("work", task.state.work), *_line("places", task.state.places)]
-        lines += _line("folders", task.state.folders)
+        lines += [*_line("folders", task.state.folders), *_line("artifacts", task.state.artifacts)]
     lines += ["", "[environment]", f"python = {toml_string(task.environment.python)}"]
     lines += [*_line("node", task.environment.node), *_line("image", task.environment.image)]
     lines += [*_line("requirements", task.environment.requirements), *_line("resolve", task.environment.resolve)]
     lines += ["frozen = true"] if task.environment.frozen else []
-    for key in ("exclude_newer", "apt", "build", "variables"):
+    for key in ("exclude_newer", "apt", "build", "hosts", "variables"):
         lines += _line(key, getattr(task.environment, key))
     lines += [] if task.state else [f"path = {_list(task.environment.path)}"]
     lines += [f"checks = {_list(task.environment.checks)}"] if task.environment.checks else []

@@ -23,7 +23,7 @@ from repoassay.grading.hidden_tests.script_models import account_of, missing_key
 from repoassay.grading.in_place.proof import TaskProof
 from repoassay.grading.in_place.support import left_out, setup_of
 from repoassay.grading.oracle.oracle import Oracle
-from repoassay.grading.state import blame_withheld, outside_places, reward_of, start_up_files
+from repoassay.grading.state import beside_artifacts, blame_withheld, outside_places, reward_of, start_up_files
 from repoassay.grading.test_run import HiddenTestExamination, HiddenTestSubject, examine
 from repoassay.sandbox import Sandbox, image_environment
 from repoassay.spans import stage_span
@@ -116,6 +116,8 @@ def grade_edit(
             return verdict(Outcome.NO_OUTPUT, "The submission changes nothing.")
         failed = f"The patch does not apply: {error}"
         return verdict(Outcome.PATCH_FAILED, failed, *([LENIENT] if lenient else []))
+    if folder.task.state is not None:  # an agent's folder may be empty and still there, which no diff can tell
+        changes = changes.keep_folders()
     if stray := outside_places(folder, changes.edits):
         where = join_names([f"/{name}" for name in stray], 5)
         return verdict(Outcome.PATCH_FAILED, f"The patch changes {where}, outside of the task's folders.")
@@ -125,6 +127,8 @@ def grade_edit(
     image = image_environment(environment)
     within = [f"The tests ran in the image {image.name} ({image.image[:12]})."] if image else []
     notes = (*([LENIENT] if lenient else []), *changes.notes, *within)
+    if beside := beside_artifacts(folder, changes.edits):
+        notes = (*notes, f"Not shown to the tests, since it is beside the task's artifacts: {join_names(beside, 5)}.")
     if decisive := start_up_files(folder, base, changes.edits):
         kept = {path: edit for path, edit in changes.edits.items() if path not in decisive}
         changes, notes = replace(changes, edits=kept), (*notes, *left_out(decisive))

@@ -10,7 +10,7 @@ from repoassay.diffs import PatchError, apply_patch, read_patch
 from repoassay.tasks import TaskFolder, read_regular
 from repoassay.types import CriterionResult, FileEdit, Outcome, TestResult
 
-__all__ = ["blame_withheld", "outside_places", "reward_of", "start_up_files"]
+__all__ = ["beside_artifacts", "blame_withheld", "outside_places", "reward_of", "start_up_files"]
 
 _START_UP = frozenset({
     "conftest.py", "sitecustomize.py", "usercustomize.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml",
@@ -44,6 +44,15 @@ def outside_places(folder: TaskFolder, paths: Iterable[str]) -> list[str]:
         return []
     places = [place.lstrip("/") for place in folder.task.state.places]
     return [name for name in paths if not any(name.startswith(f"{place}/") for place in places)]
+
+
+def beside_artifacts(folder: TaskFolder, paths: Iterable[str]) -> list[str]:
+    """Changed paths that do not cross to a state task's tests, since it names what does."""
+    state = folder.task.state
+    if state is None or not state.artifacts:
+        return []
+    crossing = [artifact.lstrip("/") for artifact in state.artifacts]
+    return sorted(path for path in paths if not any(f"{path}/".startswith(f"{each}/") for each in crossing))
 
 
 def start_up_files(folder: TaskFolder, base: Path, edits: Mapping[str, FileEdit | None]) -> list[str]:

@@ -124,7 +124,8 @@ def examine(
     asked = [inner.get(test, test) for test in ids]
     ran = subject.run(asked, {name: file.source for name, file in reference.files.items()}, only=only)
     outer = {inner.get(test, test): test for test in ids}
-    tests = [result.model_copy(update={"id": outer[result.id]}) for result in ran.told.tests]
+    renamed = [(result, outer[result.id]) for result in ran.told.tests]
+    tests = [result if result.id == name else result.model_copy(update={"id": name}) for result, name in renamed]
     passed = [result.id for result in tests if result.outcome == "passed"]
     seen = {test: ran.told.seen.get(inner.get(test, test), []) for test in passed}
     findings = compare(reference, seen, oracle.language(subject.folder))

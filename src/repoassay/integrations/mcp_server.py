@@ -23,8 +23,8 @@ from repoassay.errors import BadInput, MissingExtra, RepoAssayError
 from repoassay.grading import names
 from repoassay.report import plain_value, run_progress, runs_below, summary_document
 from repoassay.tasks import SuiteFolder, TaskFolder, find_suite
-from repoassay.text import block, clip, quote, suggest
-from repoassay.types import Feedback, Verdict
+from repoassay.text import block, clip, printable, quote, suggest
+from repoassay.types import Attribution, Feedback, Verdict
 
 __all__ = ["ToolDesk", "serve_mcp"]
 
@@ -32,6 +32,8 @@ _INSTRUCTIONS = (
     "RepoAssay judges changes of repositories by hidden tests. List tasks, read one, write a unified diff against its "
     "repository, submit it, and read the verdict. Runs of agents can be looked at where a folder of them was named."
 )
+_LOG = logging.getLogger("repoassay.mcp")
+_UNTOLD = "Nobody could be judged here; what is amiss stands in the log of this server."
 _PAGE = 100
 _MOST_TEXT = 50_000
 """Characters of an instruction, or of a comment, in an answer."""
@@ -246,10 +248,14 @@ def _facts(attempt: EvaluatedAttempt) -> dict[str, Any]:
 
 def _told(cut: Verdict, level: Feedback) -> dict[str, Any]:
     """What is told of a verdict that was cut to a level before."""
+    comments = cut.comments
+    if cut.outcome.whose is Attribution.OURS:  # what is amiss with this machine has its paths
+        _LOG.warning("Fault at %s: %s", printable(cut.task), printable(" ".join(comments), 2000))
+        comments = (_UNTOLD,)
     told: dict[str, Any] = {
         "outcome": cut.outcome.value,
         "word": word(cut),
-        "comments": [_text(comment) for comment in cut.comments[:_PAGE]],
+        "comments": [_text(comment) for comment in comments[:_PAGE]],
     }
     if level in ("tests", "full"):
         told["tests"] = [

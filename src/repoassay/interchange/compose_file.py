@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
+from repoassay.interchange.image_file import ImageRecipe, ImportRefusal, absolute_place, is_kept
 
 __all__ = ["mount_files"]
 
@@ -16,6 +16,15 @@ _MORE_RIGHTS = re.compile(
 )
 _HIDDEN = re.compile(r"^(solution(\.(sh|ya?ml))?|docker-compose\.ya?ml)$")
 """What of a task's own folder no agent is shown, though its container mounts the folder as a whole."""
+_IDLE = re.compile(r"(sh|bash|/bin/(ba)?sh|-l?c|sleep|infinity|tail|-f|/dev/null|cat|exec|true| )*")
+_PASSED_OVER = frozenset({
+    "volumes", "deploy", "container_name", "image", "tty", "stdin_open", "network_mode", "init", "hostname", "restart",
+    "platform", "mem_limit", "cpus", "shm_size", "labels", "stop_grace_period", "pull_policy", "logging", "networks",
+    "privileged", "cap_add", "devices",
+})  # fmt: skip
+"""Keys of a service that mean nothing in a sandbox, or are read elsewhere."""
+_OF_THE_HARNESS = re.compile(r"TEST_DIR$|LOGS?_(DIR|PATH)$|^T_BENCH_")
+_VARIABLE = re.compile(r"\$\{?(\w+)(?::?-([^}]*))?\}?")
 _LOGS = re.compile(r"LOGS?(_DIR|_PATH)?\b|^/logs\b", re.IGNORECASE)
 
 
@@ -53,9 +62,52 @@ def mount_files(text: str, name: str, folder: Path, recipe: ImageRecipe) -> None
         line = text.count("\n", 0, found.start()) + 1
         raise ImportRefusal("Its container has more rights than a sandbox gives.", name, line, found[0])
     (service,) = services.values()
-    for source, target in _mounts(service.get("volumes") if isinstance(service, dict) else None):
+    if not isinstance(service, dict):
+        return
+    for key, value in service.items():
+        _take(str(key), value, name, recipe)
+    for source, target in _mounts(service.get("volumes")):
         if not _LOGS.search(target) and not re.match(r"/tests(/|$)", target):  # where whoever runs the tests puts them
             _mount(source, target, name, folder, recipe)
+
+
+def _take(key: str, value: Any, name: str, recipe: ImageRecipe) -> None:
+    """Take what a service says beside its mounts."""
+    if key == "environment":
+        pairs = value.items() if isinstance(value, dict) else (str(each).partition("=")[::2] for each in value or ())
+        for variable, given in pairs:
+            recipe.variables |= _variable(str(variable), "" if given is None else str(given), name)
+    elif key == "working_dir" and str(value).startswith("/"):
+        recipe.work = absolute_place("/", str(value))
+        recipe.folders.append(recipe.work)
+    elif key == "build" and _is_own(value):
+        return
+    elif key in ("command", "entrypoint"):
+        words = " ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+        if not _IDLE.fullmatch(words):
+            raise ImportRefusal("Its container starts a program of its own.", name, 0, f"{key}: {words}")
+    elif key not in _PASSED_OVER and value:
+        why = "Its compose file has a setting of its container that is not understood."
+        raise ImportRefusal(why, name, 0, f"{key}: {value}")
+
+
+def _is_own(build: Any) -> bool:
+    """Whether an image is built of the Dockerfile beside the compose file, as anything else would have it too."""
+    about = build if isinstance(build, dict) else {"context": build}
+    where, file = str(about.get("context", ".")).rstrip("/"), about.get("dockerfile", "Dockerfile")
+    return set(about) <= {"context", "dockerfile"} and where in (".", "", "${CONTEXT_DIR}") and file == "Dockerfile"
+
+
+def _variable(variable: str, value: str, name: str) -> dict[str, str]:
+    asked = _VARIABLE.search(value)
+    if _OF_THE_HARNESS.search(variable) or not is_kept(variable):
+        return {}
+    if asked is None:
+        return {variable: value}
+    if not _VARIABLE.fullmatch(value) or asked[2] is None:
+        why = "It takes a variable from the environment of its user: write a value in its place, unless it is secret."
+        raise ImportRefusal(why, name, 0, f"{variable}={value}")
+    return {variable: asked[2]}
 
 
 def _mounts(volumes: Any) -> Iterator[tuple[str, str]]:

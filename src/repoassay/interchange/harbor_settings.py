@@ -34,6 +34,8 @@ class HarborSettings:
         work: The folder in which commands start; empty for the image's own.
         artifacts: Paths that its author collects.
         separate: Whether tests have an image of their own.
+        user: The account that the agent works as; empty for the image's own.
+        health: A command that says whether the image is well; empty without.
         seconds, test_seconds: Time limits.
         memory: In bytes.
         internet: Whether agents may reach package indexes.
@@ -48,6 +50,8 @@ class HarborSettings:
     work: str
     artifacts: list[str]
     separate: bool
+    user: str
+    health: str
     seconds: float
     test_seconds: float
     memory: int
@@ -71,6 +75,10 @@ def read_settings(folder: Path) -> HarborSettings:
     verifier, agent, environment = (_table(about, name) for name in ("verifier", "agent", "environment"))
     metadata = _table(about, "metadata")
     artifacts = [each.get("source") if isinstance(each, dict) else each for each in _list(about.get("artifacts"))]
+    image = _table(verifier, "environment").get("docker_image")
+    if image and not (folder / "tests/Dockerfile").is_file():
+        why = "Its tests have an image of their own without a Dockerfile."
+        raise ImportRefusal(why, "task.toml", 0, f"verifier.environment.docker_image = {image}")
     return HarborSettings(
         step=step,
         steps=tuple(steps),
@@ -80,6 +88,8 @@ def read_settings(folder: Path) -> HarborSettings:
         artifacts=[each for each in artifacts if isinstance(each, str)],
         separate=(verifier.get("environment_mode") or "separate") == "separate"
         and bool(verifier.get("environment") or verifier.get("environment_mode")),
+        user={"0": "root", "None": ""}.get(str(agent.get("user")), str(agent.get("user"))),
+        health=_health(environment),
         seconds=positive_seconds(agent.get("timeout_sec"), 900.0),
         test_seconds=positive_seconds(verifier.get("timeout_sec"), 600.0),
         memory=_memory(environment),
@@ -91,20 +101,32 @@ def read_settings(folder: Path) -> HarborSettings:
 
 def _check(about: dict[str, Any]) -> None:
     """Refuse what task.toml asks for and no sandbox has."""
-    environment, agent = _table(about, "environment"), _table(about, "agent")
+    environment = _table(about, "environment")
     for key, why in (("gpus", "It needs a GPU."), ("mcp_servers", "It needs an MCP server."),
-                     ("healthcheck", "It waits for a service to be well."), ("skills_dir", "It brings skills."),
+                     ("skills_dir", "It brings skills."),
                      ("tpu", "It needs a TPU.")):  # fmt: skip
         if environment.get(key):
             raise ImportRefusal(why, "task.toml", 0, f"environment.{key}")
-    if agent.get("user") not in (None, "root", 0):
-        why = "Its agent works as an account beside root, whose rights a sandbox has not."
-        raise ImportRefusal(why, "task.toml", 0, f"agent.user = {agent['user']}")
     if str(environment.get("os", "linux")).lower() != "linux":
         raise ImportRefusal("It needs Windows.", "task.toml", 0, "environment.os")
     if _table(about, "verifier").get("collect"):
         raise ImportRefusal("It runs commands after the agent that collect what is left.", "task.toml", 0,
                             "verifier.collect")  # fmt: skip
+
+
+_ASKS_A_SERVICE = re.compile(
+    r"localhost|://|\b(curl|wget|nc|ncat|ss|netstat|pg_isready|psql|redis-cli|mysql\w*|systemctl|service|pgrep|ps|pidof)\b"
+    r"|\d+\.\d+\.\d+\.\d+|/dev/tcp|socket"
+)
+
+
+def _health(environment: dict[str, Any]) -> str:
+    """The command of a health check that looks at what the image has laid out, which a build can do as well."""
+    check = _table(environment, "healthcheck")
+    command = str(check.get("command") or "")
+    if environment.get("healthcheck") and (not command or _ASKS_A_SERVICE.search(command)):
+        raise ImportRefusal("It waits for a service to be well.", "task.toml", 0, "environment.healthcheck")
+    return command
 
 
 def _several(about: dict[str, Any], folder: Path) -> list[HarborStep]:

@@ -115,7 +115,7 @@ def read_step(
     tests = _tests_folder(step, folder)
     if variables.keys:
         check_asked_models(tests)
-    told = read_tests(tests, tests / "test.sh", image, rewards=True, asks=bool(variables.keys))
+    told = read_tests(tests, tests / "test.sh", image, rewards=True, asks=bool(variables.keys), own=variables.exports())
     own = step.place / "solution"
     solution = own if own.is_dir() else folder / "solution"
     least = step.min_reward

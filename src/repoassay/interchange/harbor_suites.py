@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from repoassay.errors import BadInput
+from repoassay.interchange.build_hosts import in_environment
 from repoassay.interchange.compose_file import mount_files
 from repoassay.interchange.git_history import check_without_history, without_history
+from repoassay.interchange.harbor_files import PARTS, check_plain
 from repoassay.interchange.harbor_refusals import refusal_of_harbor
 from repoassay.interchange.harbor_registry import dataset_names
 from repoassay.interchange.harbor_settings import HarborSettings, read_settings
@@ -19,9 +21,13 @@ from repoassay.interchange.harbor_steps import join_tests, positive_seconds, rea
 from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
 from repoassay.interchange.harbor_variables import TaskVariables, check_asked_models
 from repoassay.interchange.hidden_test_text import absolute_paths
-from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
-from repoassay.interchange.image_programs import stand_in
-from repoassay.interchange.image_recipe import absolute_place, read_image
+from repoassay.interchange.image_accounts import check_working_account
+from repoassay.interchange.image_agents import check_agents_unnamed
+from repoassay.interchange.image_file import ImageRecipe, ImportRefusal, absolute_place
+from repoassay.interchange.image_of_tests import add_image_of_tests
+from repoassay.interchange.image_recipe import read_image
+from repoassay.interchange.image_toolchains import moved_places, moved_text
+from repoassay.interchange.published_judges import publish_judges
 from repoassay.interchange.state_task import StateTask, state_places
 from repoassay.text import join_names, printable
 
@@ -29,11 +35,9 @@ __all__ = ["HarborTasks"]
 
 _MOST_FOLDERS = 200_000
 _MOST_SHOWN = 12
-_MOST_FILES = 50_000
+_INSTALLS = re.compile(r"\b(pip|poetry|apt|conda|npm|yarn|pnpm|gem)(?:3|-get)? (?:-\S+ )*install\b")
+_NEGATED = re.compile(r"\b(not|never|no|without|already)\b|n't\b", re.IGNORECASE)
 _IN_ROOT = re.compile(r"""["']?\$(PWD|\{PWD\}|\(pwd\))["']? *==? *["']?/["']?(\s|\])""")
-_PARTS = ("environment", "tests", "solution", "steps")
-"""Folders of a task of Harbor; what else lies beside its task.toml is no part of it."""
-_POINTER, _LARGEST_POINTER = b"version https://git-lfs.github.com/spec/", 1024
 
 
 class HarborTasks:
@@ -72,9 +76,9 @@ class HarborTasks:
             found = _is_task(folder)
             if found:
                 yield folder
-            if left and not (folder / "task.yaml").is_file():
+            if left and (_is_harbors(folder) or not found):
                 inner = (item for item in sorted(folder.iterdir(), reverse=True) if item.name[0] != ".")
-                waiting += [(item, left - 1) for item in inner if not (found and item.name in _PARTS)]
+                waiting += [(item, left - 1) for item in inner if not (found and item.name in PARTS)]
 
     def no_task(self, folder: Path) -> ImportRefusal | None:
         """Why a folder is none of Harbor's tasks; None where it may be one."""
@@ -86,38 +90,17 @@ class HarborTasks:
         Raises:
             ImportRefusal: Something of it is not understood; says what, and on which line.
         """
-        _check_plain(folder)
-        return _first(folder) if (folder / "task.yaml").is_file() else _harbor(folder)
-
-
-def _check_plain(folder: Path) -> None:
-    """Refuse links: one to a folder of this machine would bring its files into the task."""
-    seen = 0
-    parts = set(_PARTS) if (folder / "task.toml").is_file() and not (folder / "task.yaml").is_file() else set()
-    for place, folders, files in os.walk(folder):
-        if parts and Path(place) == folder:
-            folders[:] = [name for name in folders if name in parts]
-        for name in (*folders, *files):
-            seen += 1
-            if seen > _MOST_FILES:
-                raise ImportRefusal("Its files are more than a task may have.", "environment")
-            path = Path(place, name)
-            if path.is_symlink() or not (path.is_file() or path.is_dir()):
-                where = printable(path.relative_to(folder).as_posix(), 200)
-                raise ImportRefusal("Its files hold a link or something else that is no plain file.", where)
-            if name in files and path.stat().st_size < _LARGEST_POINTER and _is_pointer(path):
-                where = printable(path.relative_to(folder).as_posix(), 200)
-                raise ImportRefusal("It has a file that lies in Git LFS, of which only the pointer is here.", where)
-
-
-def _is_pointer(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return stream.read(len(_POINTER)) == _POINTER
+        check_plain(folder)
+        return _harbor(folder) if _is_harbors(folder) else _first(folder)
 
 
 def _is_task(folder: Path) -> bool:
-    if (folder / "task.yaml").is_file():
-        return (folder / "Dockerfile").is_file() or (folder / "tests").is_dir()
+    first = (folder / "task.yaml").is_file() and ((folder / "Dockerfile").is_file() or (folder / "tests").is_dir())
+    return first or _is_harbors(folder)
+
+
+def _is_harbors(folder: Path) -> bool:
+    """Whether it is a task of Harbor, which passes over the task.yaml of terminal-bench 1 beside its own file."""
     return (folder / "task.toml").is_file() and (folder / "environment").is_dir()
 
 
@@ -131,8 +114,14 @@ def _harbor(folder: Path) -> StateTask:
     if told.work:
         image.work = absolute_place(image.work, told.work)
         image.folders.append(image.work)
+    if told.user:
+        image.account = told.user.removeprefix("root")
+    if told.health:
+        image.build.append(f"cd {shlex.quote(image.work)} && ({in_environment(told.health)})")
     brings_image = told.separate and (folder / "tests/Dockerfile").is_file()
-    own = _add_image_of_tests(image, folder) if brings_image else {}
+    before, laid = "", ""
+    if brings_image:
+        before, laid = add_image_of_tests(image, folder, told.artifacts, stays=bool(told.work))
     if told.steps:
         return _with_steps(folder, told, image)
     step = told.step
@@ -144,10 +133,11 @@ def _harbor(folder: Path) -> StateTask:
     if told.variables.keys:
         check_asked_models(step / "tests")
     tests = read_tests(
-        step / "tests", step / "tests/test.sh", image, rewards=True, asks=bool(told.variables.keys), own=own
-    )
+        step / "tests", step / "tests/test.sh", image, rewards=True, asks=bool(told.variables.keys),
+        own=told.variables.exports() + laid, before=before,
+    )  # fmt: skip
     solution = next((each for each in (step / "solution", folder / "solution") if each.is_dir()), folder / "solution")
-    return _task(
+    task = _task(
         folder, instruction, image, tests, told.artifacts,
         tests_folder=step / "tests",
         solution=solution if (solution / "solve.sh").is_file() else None,
@@ -158,6 +148,16 @@ def _harbor(folder: Path) -> StateTask:
         category=told.category,
         variables=told.variables,
     )  # fmt: skip
+    return _with_artifacts(task, told.artifacts) if told.separate else task
+
+
+def _with_artifacts(task: StateTask, artifacts: list[str]) -> StateTask:
+    """Harbor takes artifacts alone into a container of the tests' own, and what lies at the conventional place."""
+    left = {absolute_place(task.work, path) for path in artifacts}
+    places = {*task.places, "/logs/artifacts"}
+    known = {path for path in left if any(f"{path}/".startswith(f"{place}/") for place in places)}
+    known |= {place for place in places if any(place.startswith(f"{path.rstrip('/')}/") for path in left)}
+    return replace(task, places=tuple(sorted(places)), artifacts=tuple(sorted({*known, "/logs/artifacts"})))
 
 
 def _with_steps(folder: Path, told: HarborSettings, image: ImageRecipe) -> StateTask:
@@ -184,49 +184,6 @@ def _with_steps(folder: Path, told: HarborSettings, image: ImageRecipe) -> State
     return replace(task, steps=tuple(steps), reward=told.reward)
 
 
-def _add_image_of_tests(image: ImageRecipe, folder: Path) -> dict[str, Path]:
-    """Add the packages of the tests' own image.
-
-    Returns:
-        Files that it has where the agent's image has folders: the tests' own, whatever the agent makes of them.
-
-    Raises:
-        ImportRefusal: It has files elsewhere, or commands that the agent's image has not.
-    """
-    name = "tests/Dockerfile"
-    other = read_image(folder / name, folder / "tests", name)
-    own: dict[str, Path] = {}
-    tops = {PurePosixPath(place).parts[1] for place in (*image.folders, *image.files) if place.count("/") > 1}
-    tops |= {PurePosixPath(place).parts[1] for place in image.folders if place != "/"}
-    for place, file in other.files.items():
-        if place.startswith("/tests/") or re.fullmatch(r"/tmp/[\w.-]+\.(txt|lock)", place):  # noqa: S108 - in the image
-            continue
-        if PurePosixPath(place).parts[1] not in tops or not _is_text(file):
-            raise ImportRefusal("Its tests have an image of their own, with files beside tests/.", name, 0, place)
-        own[place] = file
-    stand_ins = [stand_in(place) for place in other.venvs]
-    known = {re.sub(r"^cd \S+ && ", "", command) for command in (*stand_ins, *image.build)}
-    for command in other.build:
-        if re.sub(r"^cd \S+ && ", "", command) not in known and not re.fullmatch(
-            r"cd \S+ && (chmod [^&|;]*|rm -f /tmp/[\w.-]+|python3? -c ['\"]import [\w., ]+(; ?print\([^;]*\))?['\"])",
-            command,
-        ):
-            raise ImportRefusal("Its tests have an image of their own, with commands of its build.", name, 0, command)
-    image.pip += other.pip
-    image.apt += other.apt
-    image.venvs += other.venvs
-    image.build += [command for command in other.build if command in stand_ins]
-    image.folders += [folder for folder in other.folders if folder.removesuffix("/bin") in other.venvs]
-    return own
-
-
-def _is_text(file: Path) -> bool:
-    try:
-        return "\0" not in file.read_text("utf-8")
-    except ValueError:
-        return False
-
-
 def _named_folder(instruction: str, script: str) -> str:
     """Where to stand in place of `/`, which no agent can change: in the first folder that the instruction names.
 
@@ -239,10 +196,13 @@ def _named_folder(instruction: str, script: str) -> str:
 
 
 def _compose(folder: Path, image: ImageRecipe) -> None:
-    """Take what the compose files of a folder mount; one service that does nothing is what a sandbox is anyway."""
-    for name in ("docker-compose.yaml", "docker-compose.yml", "compose.yaml"):
-        if (folder / name).is_file():
-            mount_files(task_text(folder, name), name, folder, image)
+    """Take what the compose file of a folder mounts; one service that does nothing is what a sandbox is anyway.
+
+    Both tools open `docker-compose.yaml` alone: a file by another name is like any other.
+    """
+    name = "docker-compose.yaml"
+    if (folder / name).is_file():
+        mount_files(task_text(folder, name), name, folder, image)
 
 
 def _first(folder: Path) -> StateTask:
@@ -299,15 +259,21 @@ def _task(
 ) -> StateTask:  # fmt: skip
     if image.work == "/":
         raise ImportRefusal("It works in the root folder.", "environment/Dockerfile")
+    _check_work(instruction)
     image.pip += [wanted for wanted in tests.pip if _name(wanted) not in set(map(_name, image.pip))]
     image.apt += tests.apt
     asked = solution if solution is None or solution.is_file() else solution / "solve.sh"
     solved = task_text(asked.parent, asked.name) if asked else ""
+    tests = publish_judges(tests, image, (instruction, solved))
     if image.git:
         check_without_history(instruction, tests.text, solved)
+    check_agents_unnamed(image.agents, (instruction, tests.text, solved), "environment/Dockerfile")
+    if image.account:
+        check_working_account(image.account, image, (instruction, tests.text, solved), "environment/Dockerfile")
     folders = [image.work, *image.folders, *(str(PurePosixPath(file).parent) for file in image.files)]
     texts = absolute_paths("\n".join((instruction, tests.text, solved, *artifacts, *image.build)))
-    places = state_places(folders, texts, tests.looked_at)
+    moved = moved_places(image.build)
+    places = state_places(folders, texts, [moved_text(place, moved) for place in tests.looked_at])
     if image.git:
         image.build.append(without_history(places))
     for user in image.users:
@@ -322,8 +288,16 @@ def _task(
         fail_to_pass=tests.ids, solution=solution, seconds=seconds, test_seconds=test_seconds, memory=memory,
         internet=internet, origin=f"task {printable(folder.name, 200)} of Harbor or terminal-bench", category=category,
         variables=variables.values, keys=variables.keys, optional_keys=tuple(variables.optional),
-        runner=tests.runner, test_files=tests.files,
+        runner=tests.runner, test_files=tests.files, moved=moved,
     )  # fmt: skip
+
+
+def _check_work(instruction: str) -> None:
+    """Refuse a task whose work is to install packages with one program or another: none of them cross to its tests."""
+    lines = [line for line in instruction.splitlines() if not _NEGATED.search(line)]
+    if len({found[1] for line in lines for found in _INSTALLS.finditer(line)}) > 1:
+        why = "Its work is to install packages into the machine, and those do not cross to its tests."
+        raise ImportRefusal(why, "instruction.md")
 
 
 def _name(wanted: str) -> str:

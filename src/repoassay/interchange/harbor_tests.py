@@ -8,10 +8,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from repoassay.interchange.hidden_test_text import absolute_paths, check_tests, constant_paths, names_of_tests
+from repoassay.interchange.hidden_test_text import (
+    absolute_paths,
+    check_tests,
+    constant_paths,
+    names_of_tests,
+    starts_servers,
+)
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
+from repoassay.interchange.isolated_tests import check_isolated
 from repoassay.interchange.pytest_script import AGENTS_TESTS, check_reward, check_reward_place, read_test_script
-from repoassay.interchange.verifier_script import read_verifier
+from repoassay.interchange.verifier_script import as_own_programs, read_verifier
 from repoassay.tasks import read_regular
 
 __all__ = ["TaskTests", "read_tests", "task_text"]
@@ -48,7 +55,7 @@ class TaskTests:
 
 def read_tests(
     tests: Path, script: Path | None, image: ImageRecipe, *, rewards: bool, asks: bool = False,
-    own: Mapping[str, Path] | None = None,
+    own: str = "", before: str = "",
 ) -> TaskTests:  # fmt: skip
     """Understand a task's tests.
 
@@ -58,7 +65,8 @@ def read_tests(
         image: What they run in.
         rewards: Whether the script writes a reward, or its exit code says the result.
         asks: Whether they ask a model, which a script alone is let to.
-        own: Files that they bring, by absolute place; a script lays them there before it begins.
+        own: What lays files that they bring, or sets variables that are theirs; a script alone can begin with it.
+        before: What a script begins with, where they are run as one.
 
     Raises:
         ImportRefusal: They cannot be run here.
@@ -68,13 +76,18 @@ def read_tests(
     theirs = [path for path in sorted(tests.rglob("*")) if path.is_file() and path != script]
     if not theirs and not rewards:
         raise ImportRefusal("It has no tests.", "tests")
-    for path in sorted(tests.rglob("*")):
-        if path.suffix in _PROGRAMS and path.is_file():
-            name = path.relative_to(tests).as_posix()
-            text = task_text(tests, name)
-            check_tests(text, f"tests/{name}")
-            found += f"{text}\n"
-            looked_at += constant_paths(text) if path.suffix == ".py" else _system_paths(text)
+    programs = {
+        name: task_text(tests, name)
+        for path in sorted(tests.rglob("*"))
+        if path.suffix in _PROGRAMS and path.is_file() and (name := path.relative_to(tests).as_posix())
+    }
+    started = starts_servers(programs.values())
+    for name, text in programs.items():
+        check_tests(text, f"tests/{name}", server_started=started)
+        found += f"{text}\n"
+        looked_at += constant_paths(text) if name.endswith(".py") else _system_paths(text)
+    if script is not None and rewards:
+        check_isolated(task_text(script.parent, script.name), programs, image.pip)
     refusal = None
     if not asks and not own:
         try:
@@ -91,19 +104,7 @@ def read_tests(
     assert script is not None
     _check_own(_script_text(script, image), _shown(script), image.work, {*image.files, *shown})
     scripted = _by_script(script, image, found, shown, looked_at, rewards=rewards)
-    return _with_own(scripted, script.name, own or {})
-
-
-def _with_own(tests: TaskTests, script: str, own: Mapping[str, Path]) -> TaskTests:
-    """Tests whose script begins by laying files that they bring at their places."""
-    files = dict(tests.files)
-    begin = ""
-    for number, (place, file) in enumerate(own.items()):
-        files[f"of-image-{number}"] = file.read_text("utf-8")
-        folder = shlex.quote(str(PurePosixPath(place).parent))
-        begin += f"mkdir -p {folder} && cp --remove-destination /tests/of-image-{number} {shlex.quote(place)}\n"
-    files[script] = begin + files[script]
-    return replace(tests, files=files)
+    return replace(scripted, files={**scripted.files, script.name: before + own + scripted.files[script.name]})
 
 
 def _script_text(script: Path, image: ImageRecipe) -> str:
@@ -116,13 +117,22 @@ def _script_text(script: Path, image: ImageRecipe) -> str:
     return text
 
 
+_IF_THERE = re.compile(r"(?m)^(?:if )?\[ -[fre] (?P<file>/[\w./-]+) \](; then\b| &&).*(\.|source) (?P=file)\b.*$")
+"""A line that reads the settings of a machine where there are some, as there are none here."""
+
+
 def _system_paths(text: str) -> list[str]:
     """Paths in a program that is no Python below the folders where a machine keeps its own settings and state."""
-    return [path for path in absolute_paths(text) if path.startswith(("/etc/", "/var/")) and "/apt/" not in path]
+    plain = _IF_THERE.sub("", text)
+    return [path for path in absolute_paths(plain) if path.startswith(("/etc/", "/var/")) and "/apt/" not in path]
 
 
 def _shown_tests(tests: Path, files: Mapping[str, Path]) -> dict[str, str]:
-    """Places in the image that hold a file of the tests as it is -> its path below tests/."""
+    """Places in the image that hold a file of the tests as it is -> its path below tests/.
+
+    Of files that are no programs these are those beside or below such a program alone: other data is the agent's to
+    change, and tests may ask whether it did.
+    """
     sizes: dict[tuple[str, int], Path] = {}
     for path in sorted(tests.rglob("*")):
         if path.is_file() and path.stat().st_size:
@@ -132,7 +142,12 @@ def _shown_tests(tests: Path, files: Mapping[str, Path]) -> dict[str, str]:
         hidden = sizes.get((PurePosixPath(place).name, file.stat().st_size))
         if hidden is not None and hidden.read_bytes() == file.read_bytes():
             found[place] = hidden.relative_to(tests).as_posix()
-    return found
+    folders = {str(PurePosixPath(place).parent) for place in found if place.endswith(_PROGRAMS)}
+    return {
+        place: name
+        for place, name in found.items()
+        if place.endswith(_PROGRAMS) or folders & set(map(str, PurePosixPath(place).parents))
+    }
 
 
 _SETTINGS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml"})
@@ -171,7 +186,7 @@ def _check_own(script: str, name: str, work: str, placed: Collection[str]) -> No
     """Refuse a script that runs tests which nobody has put where it looks for them."""
     before = ""
     for number, line in enumerate(script.replace("\\\n", "  ").splitlines(), 1):
-        for told in _AGENTS.findall(line):
+        for told in _AGENTS.findall("" if line.lstrip().startswith("#") else line):
             named = re.escape(told.rpartition("/")[2])
             put = re.search(rf"\b(cp|mv|ln|install|rsync|cat|cd)\b.*({named}|tests|TEST_DIR)",
                             before + line.partition("pytest")[0])  # fmt: skip
@@ -186,17 +201,21 @@ def _by_script(
     source = _script_text(script, image)
     if image.work == "/":
         raise ImportRefusal("It works in the root folder.", "environment/Dockerfile")
+    source, inline, newest = as_own_programs(source, script.parent)
     told = read_verifier(source, _shown(script))
+    told.pip += inline
+    told.python = max(told.python, newest, key=lambda version: int(version[2:] or 0))
     if told.python and _is_older(image.python or told.python, told.python):
         why = "Its tests need a newer Python than its image has."
         raise ImportRefusal(why, _shown(script), 0, f"{told.python} or newer")
     image.python = image.python or told.python or None
     # Tests that agents have too are run as they were published.
     again = [
-        f"cp --remove-destination {shlex.quote(f'/tests/{name}')} {shlex.quote(place)}\n"
+        f"mkdir -p {shlex.quote(str(PurePosixPath(place).parent))}"
+        f" && cp --remove-destination {shlex.quote(f'/tests/{name}')} {shlex.quote(place)}\n"
         for place, name in shown.items()
     ]
-    told.text = "".join(again) + told.text
+    told.text = "".join((*_places_of_the_reward(image, source), *again)) + told.text
     if rewards:
         check_reward_place(f"{told.text}\n{text}", _shown(script))
         files = {script.name: told.text}
@@ -205,6 +224,13 @@ def _by_script(
         name = "by-exit-code.sh"
         files = {script.name: told.text, name: _BY_EXIT_CODE.format(name=script.name)}
     return TaskTests("script", (f"{name}::__script__",), f"{text}\n{told.text}", looked_at, told.pip, told.apt, files)
+
+
+def _places_of_the_reward(image: ImageRecipe, script: str) -> list[str]:
+    """Take variables that name where rewards are written out of the image: the script alone is to know that place."""
+    named = [name for name, value in image.variables.items() if re.match(r"/logs/verifier(/|$)", value)]
+    values = {name: image.variables.pop(name) for name in named}
+    return [f"{name}={shlex.quote(values[name])}\n" for name in named if re.search(rf"\b{name}\b", script)]
 
 
 def _is_older(one: str, other: str) -> bool:

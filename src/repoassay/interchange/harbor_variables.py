@@ -7,6 +7,7 @@ they run. A key for the agent that nothing of the task reads is left out: agents
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,14 +33,20 @@ class TaskVariables:
     """What the tables of variables come to.
 
     Attributes:
-        values: Of the environment and the tests.
+        values: Of the environment, for agent and tests.
+        of_tests: Those that the tests name and are theirs alone, which no agent is to see.
         keys: Variables in which tests look for a key -> the provider.
         optional: Those of them that may be missing.
     """
 
     values: dict[str, str] = field(default_factory=dict)
+    of_tests: dict[str, str] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
     optional: list[str] = field(default_factory=list)
+
+    def exports(self) -> str:
+        """What a script of tests begins with, to have the variables that are its own."""
+        return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in self.of_tests.items())
 
 
 def read_variables(environment: object, verifier: object, folder: Path) -> TaskVariables:
@@ -57,19 +64,23 @@ def read_variables(environment: object, verifier: object, folder: Path) -> TaskV
                 raise ImportRefusal(why, "task.toml", _line(folder, name), f"environment.env.{name}")
             if not _is_named(name, folder, ("tests",)):
                 continue
-        _take(name, value, found, folder, "environment.env")
+        _take(name, value, found, found.values, folder, "environment.env")
     for name, value in _pairs(verifier, "verifier.env"):
-        _take(name, value, found, folder, "verifier.env")
-    if found.keys:
-        addresses = {setting for provider in found.keys.values() for setting in ASKED_MODELS[provider].settings}
-        found.values = {name: value for name, value in found.values.items() if name not in addresses}
+        # What no test names is no secret of theirs, and may stay where tests by name have it too.
+        values = found.of_tests if _is_named(name, folder, ("tests", "steps")) else found.values
+        _take(name, value, found, values, folder, "verifier.env")
+    for setting in (each for provider in found.keys.values() for each in ASKED_MODELS[provider].settings):
+        found.values.pop(setting, None)
+        found.of_tests.pop(setting, None)
     return found
 
 
-def _take(name: str, value: str, found: TaskVariables, folder: Path, table: str) -> None:
+def _take(
+    name: str, value: str, found: TaskVariables, values: dict[str, str], folder: Path, table: str
+) -> None:  # fmt: skip
     asked = _TEMPLATE.fullmatch(value)
     if asked is None:
-        found.values[name] = value
+        values[name] = value
         return
     variable: str = asked[1]
     otherwise: str | None = asked[2]
@@ -86,7 +97,7 @@ def _take(name: str, value: str, found: TaskVariables, folder: Path, table: str)
         why = "Its tests look for a key of the user, and what they decide without it may differ."
         raise ImportRefusal(why, "task.toml", _line(folder, name), f"{table}.{name}")
     else:
-        found.values[name] = otherwise
+        values[name] = otherwise
 
 
 def check_asked_models(folder: Path) -> None:
@@ -122,8 +133,8 @@ def _providers() -> dict[str, str]:
 
 def _pairs(table: object, key: str) -> Iterator[tuple[str, str]]:
     for name, value in (table if isinstance(table, dict) else {}).items():
-        if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", str(name)):
-            why = "It sets a variable whose name is not in capitals."
+        if not re.fullmatch(r"[A-Za-z_]\w{0,99}", str(name), re.ASCII):
+            why = "It sets a variable whose name no shell takes."
             raise ImportRefusal(why, "task.toml", 0, f"{key}.{name}")
         yield str(name), str(value)
 

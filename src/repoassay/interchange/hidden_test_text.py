@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 from repoassay.interchange.image_file import ImportRefusal
 
-__all__ = ["absolute_paths", "check_tests", "constant_paths", "names_of_tests"]
+__all__ = ["absolute_paths", "check_tests", "constant_paths", "names_of_tests", "starts_servers"]
 
 _GIT = "Its tests look at a git repository that the agent leaves, and those do not cross."
 _NOT_CROSSING = (
@@ -27,23 +27,66 @@ _NOT_CROSSING = (
      r"|\bimport docker\b|\bdocker\.(from_env|sock)|which\([\"']docker",
      "Its tests need Docker."),
 )  # fmt: skip
-_IS_PROGRAM = re.compile(r"(?:os\.stat\([^()]*\)|\.stat\(\))\.st_mode\s*&\s*(?:0o111|0o100|stat\.S_IXUSR|S_IXUSR)\b")
+_IS_PROGRAM = re.compile(
+    r"\bS_IS(?:DIR|REG)\([\w.()]+?\.st_mode\)|(?:os\.stat\([^()]*\)|\.stat\(\))\.st_mode\s*&\s*(?:0o111|0o100|stat\.S_IXUSR|S_IXUSR)\b"
+)
 _MAKES_ITS_OWN = re.compile(r"\bgit\b[\"', ]+init\b|\bgit -C \S+ init\b")
-_OPEN_FILES = re.compile(r"(?m)^.*\breadlink\(.*(\bfd\b|/proc/).*$")
+_OPEN_FILES = re.compile(
+    r"(?m)^.*\breadlink\(.*(\bfd\b|/proc/).*$"
+    r"|(?<=/proc/)[^\n]*/fd\b[^\n]*(\n.*){0,6}?\breadlink\(.*\n(.*\n){0,3}?.*\bis_symlink\(\)"
+)
 _IS_NO_LINK = re.compile(r"\bassert not [\w.\[\]\"'/ ()]{1,200}?\.(?:is_symlink|islink)\(")
+_OWN_ARGUMENT = re.compile(
+    r"(?m)^def \w+\((?P<path>\w+)\b"
+    r"(?P<body>[^\n]*(?:\n(?!def |class )[^\n]*){0,20}?\n\s+if )os\.path\.islink\((?P=path)\)(?= or [^:]*:\s*raise )"
+)
+"""A function of one path that raises where that is a link: where nothing is there, reading it fails as well."""
+_LINK_OR_NO_FILE = re.compile(
+    r"\b(?P<path>\w+)\.is_symlink\(\) or (?=not (?P=path)\.(is_file|exists)\(\))"
+    r"|(?<=\bif os\.path\.exists\()(?P<gone>\w+)\) or os\.path\.islink\((?P=gone)(?=\):\s*os\.(remove|unlink)\()"
+)
+"""A link does not cross, so that nothing is there: the answer is the same, or there is nothing to be removed."""
+_OF_THEMSELVES = re.compile(
+    r"(?m)\bos\.stat\(__file__\)\.st_\w+|^.*\blsof\b.*\bkill\b.*$|^.*sys\.modules\[[\"']psutil[\"']\] *= *None.*$"
+)
+"""What asks about the tests' own files, clears the way for their own servers, or takes a module away."""
 _REMARKS = re.compile(r"(?m)(?<=^)[ \t]*#.*$")
-_INSTALLS = re.compile(r"(?m)^.*\bapt(-get)? .*$")
-_PASSED_OVER = re.compile(r"[\"']\.git[\"'](?=[^\n]*[\"'](node_modules|__pycache__|\.venv)[\"'])"
-                          r"|(?<=[\"'])(node_modules|__pycache__|\.venv)[\"'][^\n]*?[\"']\.git[\"']")  # fmt: skip
+_INSTALLS = re.compile(r"(?m)^.*(\bapt(-get)? |\b(NO_PROXY|no_proxy)=).*$")
+_PASSED_OVER = re.compile(
+    r"\bif [\"']/?\.git[\"'] in \w+( or [^\n:]*)?:\s*(continue|return)\b"
+    r"|[\"']\.git[\"'](?=[^\n]*[\"'](node_modules|__pycache__|\.venv)[\"'])"
+    r"|(?<=[\"'])(node_modules|__pycache__|\.venv)[\"'][^\n]*?[\"']\.git[\"']"
+)
 """`.git` in a list of folders in which nothing is looked for."""
 _SERVERS = re.compile(r"localhost|127\.0\.0\.1|0\.0\.0\.0(?!/)")
-_STARTS = re.compile(r"Popen\(|start_server|HTTPServer|TestClient|subprocess\.run\(|threading")
+_STARTS = re.compile(r"Popen\(|start_server|HTTPServer|TestClient|subprocess\.run\(|threading|\w+=\"?\$!")
+_OF_TESTS = r"(?:(?<![\w.])/tests(?=[/\"'])|\bTESTS?_DIR\b)"
+_TO_WRITE = r" *, *[\"'][wax]"
+_WRITES_THERE = re.compile(
+    rf"(?m)^[ \t]*(?P<name>\w+) *=.*{_OF_TESTS}.*/.*$"
+    rf"(?=[\s\S]*(?:\b(?P=name)\.write_(?:text|bytes)\(|\bopen\( *(?P=name){_TO_WRITE}))"
+    rf"|^.*(?:open\( *f?[\"']/tests/[^\"']*[\"']{_TO_WRITE}|(?<=\s)[12]?>+ *[\"']?/tests/).*$"
+)
+"""A file below the folder of the tests that they write."""
 _ABSOLUTE = re.compile(r"(?<![\w.:/$}\-<])(/[A-Za-z][\w.+@-]*(?:/[\w.+@-]+)*)")
 
 
-def check_tests(text: str, name: str) -> None:
-    """Raise `ImportRefusal` where tests look at what cannot be shown to them."""
+def starts_servers(texts: Iterable[str]) -> bool:
+    """Whether programs of the tests start something that others of them may ask."""
+    return any(_STARTS.search(text) for text in texts)
+
+
+def check_tests(text: str, name: str, *, server_started: bool = False) -> None:
+    """Raise `ImportRefusal` where a program of the tests looks at what cannot be shown to it.
+
+    Args:
+        text: The program's.
+        name: What to call it.
+        server_started: Whether another program of the tests starts the servers that are asked.
+    """
     text = _IS_PROGRAM.sub("", text)  # whether a file is executable does cross
+    text = _OWN_ARGUMENT.sub(r"def _(\g<path>\g<body>not os.path.exists(\g<path>)", text)
+    text = _LINK_OR_NO_FILE.sub(r"\g<gone>", _OF_THEMSELVES.sub("", text))
     text = _OPEN_FILES.sub("", text)  # of programs that tests have started
     text = _INSTALLS.sub("", _PASSED_OVER.sub("", text))
     text = _REMARKS.sub("", _IS_NO_LINK.sub("assert not (", text))  # a link that does not cross fails such a test too
@@ -53,7 +96,11 @@ def check_tests(text: str, name: str) -> None:
         if found := re.search(pattern, text):
             line = text.count("\n", 0, found.start()) + 1
             raise ImportRefusal(why, name, line, text.split("\n")[line - 1])
-    if (found := _SERVERS.search(text)) and not _STARTS.search(text):
+    if found := _WRITES_THERE.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        why = "Its tests write into their own folder, which is read-only here."
+        raise ImportRefusal(why, name, line, text.split("\n")[line - 1])
+    if (found := _SERVERS.search(text)) and not server_started and not _STARTS.search(text):
         line = text.count("\n", 0, found.start()) + 1
         why = "Its tests ask a service that the agent leaves running, and nothing runs by then."
         raise ImportRefusal(why, name, line, text.split("\n")[line - 1])

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-__all__ = ["ImageInstruction", "ImageRecipe", "ImportRefusal", "fill_variables", "read_instructions"]
+__all__ = [
+    "NOT_KEPT", "ImageInstruction", "ImageRecipe", "ImportRefusal", "absolute_place", "fill_variables", "is_kept",
+    "listed_words", "read_instructions", "without_registry",
+]  # fmt: skip
 
+NOT_KEPT = frozenset({"PATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TEST_DIR", "LANG", "LC_ALL", "PYTHONPATH_SAVE",
+                       "CARGO_HOME", "RUSTUP_HOME", "GOROOT"})  # fmt: skip
+_NOT_KEPT_BEGINNINGS = ("DEBIAN_", "PIP_", "UV_", "PYTHONDONT", "PYTHONUNBUFFERED")
 _HEREDOC = re.compile(r"<<-?\s*([\"']?)([A-Za-z_][A-Za-z0-9_]*)\1")
+_LIBRARY = re.compile(
+    r"^(?:(?:docker\.io|registry-1\.docker\.io|mirror\.gcr\.io|public\.ecr\.aws/docker|quay\.io/docker)/)?(?:library/)?"
+)
+"""Docker's official images, by whatever registry gives them."""
 _VARIABLE = re.compile(r"\\\$|\$(?:\{([A-Za-z_]\w*)(?::?-([^}]*))?\}|([A-Za-z_]\w*))")
 
 
@@ -51,8 +62,15 @@ class ImageRecipe:
         build: Shell commands.
         venvs: Absolute paths of Python environments, which the task's own environment stands for.
         users: Accounts beside root.
+        account: That among them which works in the image; empty for root.
+        owned: Account -> files and folders that are given to it.
+        roots: Whether commands of root have run since, whose files are root's.
         paths: Folders of its search path that other images have not.
         git: Whether its build works on git repositories, whose histories are then taken away.
+        agents: Programs of code agents that it would bring, and which are left out.
+        links: Absolute path -> link of the context.
+        hosts: What its build fetches from.
+        base: The image that it is made from, without a registry.
     """
 
     python: str | None = None
@@ -65,8 +83,30 @@ class ImageRecipe:
     build: list[str] = field(default_factory=list)
     venvs: list[str] = field(default_factory=list)
     users: list[str] = field(default_factory=list)
+    account: str = ""
+    owned: dict[str, set[str]] = field(default_factory=dict)
+    roots: bool = False
+
+    def give(self, account: str, places: Iterable[str]) -> None:
+        """Note files and folders as those of an account."""
+        self.owned.setdefault(account, set()).update(places)
+
+    def give_below(self, account: str, tops: Iterable[str]) -> None:
+        """Note what there is by now at some places and below them as an account's."""
+        there = {*self.folders, *self.files}
+        self.give(account, [place for place in there for top in tops if f"{place}/".startswith(f"{top}/")])
+
     paths: list[str] = field(default_factory=list)
     git: bool = False
+    agents: list[str] = field(default_factory=list)
+    links: dict[str, Path] = field(default_factory=dict)
+    hosts: dict[str, None] = field(default_factory=dict)
+    base: str = ""
+
+
+def is_kept(variable: str) -> bool:
+    """Whether a variable of an image is one here too; others are set as this machine and environment want them."""
+    return variable not in NOT_KEPT and not variable.startswith(_NOT_KEPT_BEGINNINGS)
 
 
 def read_instructions(text: str) -> Iterator[ImageInstruction]:
@@ -105,3 +145,27 @@ def fill_variables(text: str, variables: Mapping[str, str]) -> str:
         return "$" if name is None else variables.get(name) or match[2] or ""
 
     return _VARIABLE.sub(value, text)
+
+
+def absolute_place(work: str, path: str) -> str:
+    """A path below a folder, or an absolute one, without `..`."""
+    parts: list[str] = []
+    for part in PurePosixPath(work, path).parts[1:]:
+        parts = parts[:-1] if part == ".." else [*parts, part]
+    return "/" + "/".join(parts)
+
+
+def listed_words(text: str) -> list[str]:
+    """The words of an instruction in its JSON form."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError("Its Dockerfile has a list of words that is not understood.") from error
+    if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
+        raise ValueError("Its Dockerfile has a list of words that is not understood.")
+    return found
+
+
+def without_registry(image: str) -> str:
+    """The name of an image, without the registry that gives one of Docker's own."""
+    return _LIBRARY.sub("", image)

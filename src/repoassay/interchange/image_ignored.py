@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import translate
 from pathlib import Path, PurePosixPath
 
 from repoassay.tasks import read_regular
@@ -30,31 +31,40 @@ def leave_out_ignored(files: dict[str, Path], dockerfile: Path, context: Path) -
     for place, file in list(files.items()):
         if not file.is_relative_to(context):
             continue
-        path, kept = file.relative_to(context).as_posix(), True
+        names, kept = file.relative_to(context).parts, True
         for again, pattern in patterns:
-            if kept is not again and pattern.fullmatch(path):
+            if kept is not again and _matches(pattern, names):
                 kept = again
         if not kept:
             del files[place]
 
 
-def _pattern(line: str) -> re.Pattern[str]:
-    """A pattern as Docker reads it: `*` within a name, `**` across folders, and whatever lies in what it matches."""
-    path = "/".join(part for part in PurePosixPath("/", line).parts[1:] if part != ".")
-    found, at = "", 0
-    while at < len(path):
-        if path.startswith("**/", at):
-            found, at = found + "(?:.*/)?", at + 3
-        elif path.startswith("**", at):
-            found, at = found + ".*", at + 2
-        elif path[at] in "*?":
-            found, at = found + ("[^/]*" if path[at] == "*" else "[^/]"), at + 1
-        elif path[at] == "[" and (end := path.find("]", at + 2)) > 0:
-            inner = path[at + 1 : end].replace("\\", "").replace("[", "\\[")
-            found, at = f"{found}[{inner}]", end + 1
-        else:
-            found, at = found + re.escape(path[at]), at + 1
-    try:
-        return re.compile(f"{found}(/.*)?")
-    except re.error:
-        return re.compile(f"{re.escape(path)}(/.*)?")
+def _pattern(line: str) -> list[re.Pattern[str] | None]:
+    """A pattern as Docker reads it, a name at a time; None is `**`, any number of folders."""
+    parts = [part for part in PurePosixPath("/", line).parts[1:] if part != "."]
+    return [None if part == "**" else re.compile(translate(part.replace("[^", "[!"))) for part in parts]
+
+
+def _matches(pattern: list[re.Pattern[str] | None], names: tuple[str, ...]) -> bool:
+    """Whether a pattern matches a path or a folder above it: one pass over the names, however many `**` there are."""
+    reached = _with_skipped(pattern, {0})
+    for name in names:
+        after = set()
+        for at in reached - {len(pattern)}:
+            part = pattern[at]
+            if part is None:
+                after.add(at)
+            elif part.match(name):
+                after.add(at + 1)
+        reached = _with_skipped(pattern, after)
+        if len(pattern) in reached:
+            return True
+    return False
+
+
+def _with_skipped(pattern: list[re.Pattern[str] | None], reached: set[int]) -> set[int]:
+    """Places in a pattern, and those behind each `**` at one, which may stand for nothing."""
+    for at in range(len(pattern)):
+        if at in reached and pattern[at] is None:
+            reached.add(at + 1)
+    return reached

@@ -3,49 +3,36 @@
 from __future__ import annotations
 
 import copy
-import json
 import re
 import shlex
 from pathlib import Path, PurePosixPath
 
-from repoassay.interchange.build_hosts import BuildHosts, UnreachedHosts, in_environment, starters, with_arguments
+from repoassay.interchange.build_hosts import MODULES_KEPT, BuildHosts, in_environment, starters, with_arguments
+from repoassay.interchange.harbor_files import leads_inside, link_commands
 from repoassay.interchange.image_file import (
+    NOT_KEPT,
     ImageInstruction,
     ImageRecipe,
     ImportRefusal,
+    absolute_place,
     fill_variables,
+    is_kept,
+    listed_words,
     read_instructions,
+    without_registry,
 )
 from repoassay.interchange.image_ignored import leave_out_ignored
-from repoassay.interchange.image_programs import check_programs, listed_packages, stand_in
+from repoassay.interchange.image_programs import check_programs, listed_packages, passes_on, stand_in
 from repoassay.interchange.image_stages import ImageStage, copy_command, join_stages
+from repoassay.interchange.image_toolchains import chain_into, copied_go, lay_in_environment, tool_chain_of
 from repoassay.interchange.shell_steps import read_shell
 
-__all__ = ["absolute_place", "read_image"]
+__all__ = ["read_image"]
 
 _MOST_TEXT = 2**20
 _MOST_WORDS = 20_000
 """Characters of one instruction."""
-_PYTHON = re.compile(r"(?:^|/)(?:python|pypy):(3\.\d{1,2})|python-(3)-(\d{1,2})|python(3\.\d{1,2})")
-_PLAIN_IMAGES = re.compile(
-    r"^(?:ubuntu|debian|python|buildpack-deps|ghcr\.io/laude-institute/t-bench/[\w.-]+"
-    r"|ghcr\.io/astral-sh/uv)(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$"
-)
-_LIBRARY = re.compile(
-    r"^(?:(?:docker\.io|registry-1\.docker\.io|mirror\.gcr\.io|public\.ecr\.aws/docker|quay\.io/docker)/)?(?:library/)?"
-)
-"""Docker's official images, by whatever registry gives them."""
-_TOOL_CHAINS = {
-    "node": ("nodejs",), "golang": ("golang-go",), "gcc": ("gcc", "g++", "make"), "rust": ("rustc", "cargo"),
-    "eclipse-temurin": ("openjdk-17-jdk-headless",), "openjdk": ("openjdk-17-jdk-headless",),
-    "amazoncorretto": ("openjdk-17-jdk-headless",), "ruby": ("ruby",), "perl": ("perl",), "php": ("php-cli",),
-    "r-base": ("r-base-core",), "rocker/r-ver": ("r-base-core",),
-}  # fmt: skip
-"""Debian packages for images of a language; they have the releases of this machine's Debian."""
 _IDLE = re.compile(r"^(bash|sh|/bin/bash|/bin/sh|sleep( infinity)?|tail -f /dev/null|python3?|-l|-c|exec| )*$")
-_NOT_KEPT = frozenset({"PATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TEST_DIR", "LANG", "LC_ALL", "TZ", "PYTHONPATH_SAVE",
-                       "CARGO_HOME", "RUSTUP_HOME", "GOROOT"})  # fmt: skip
-_NOT_KEPT_BEGINNINGS = ("DEBIAN_", "PIP_", "UV_", "PYTHONDONT", "PYTHONUNBUFFERED")
 _OWN_PATH = re.compile(r"/(?!(usr|bin|sbin)(/local)?(/s?bin)?/?$|usr/local/s?bin/?$|root/\.(local|cargo)/)[\w./+-]+$")
 """A folder of a search path that only this image has."""
 _PASSED_OVER = frozenset({"EXPOSE", "LABEL", "MAINTAINER", "VOLUME", "STOPSIGNAL", "SHELL", "CMD"})
@@ -70,18 +57,18 @@ def read_image(file: Path, context: Path, name: str, *, wider: Path | None = Non
     for step in read_instructions(file.read_text("utf-8", "replace")):
         try:
             reader.take(step)
-        except UnreachedHosts as error:
-            hosts = f"REPOASSAY_PACKAGE_HOSTS='{' '.join(error.hosts)}' lets them:"
-            raise ImportRefusal(str(error), name, step.line, f"{hosts} {step.word} {step.rest}") from error
         except ValueError as error:
             raise ImportRefusal(str(error), name, step.line, f"{step.word} {step.rest}") from error
     if not reader.based:
         raise ImportRefusal("Its Dockerfile has no FROM.", name)
     try:
         join_stages(sorted(reader.run, key=lambda stage: stage.number), reader.recipe)
+        lay_in_environment(reader.recipe)
     except ValueError as error:
         raise ImportRefusal(str(error), name) from error
-    leave_out_ignored(reader.recipe.files, file, context)
+    for laid in (reader.recipe.files, reader.recipe.links):
+        leave_out_ignored(laid, file, context)
+    reader.recipe.build[:0] = link_commands(reader.recipe.links)
     if reader.recipe.build:
         reader.recipe.build += starters(reader.recipe.paths)
     return reader.recipe
@@ -120,17 +107,15 @@ class _Reader:
         self._stages.append((name, self.recipe, self._known))
         if earlier:
             return
-        image = _LIBRARY.sub("", image)
-        plain = re.sub(r"[:@].*", "", image)[:60]
-        if plain in _TOOL_CHAINS and not re.search(r"alpine|windows", image):
-            self.recipe.apt += _TOOL_CHAINS[plain]
-        elif not _PLAIN_IMAGES.match(image):
+        image = without_registry(image)
+        chain = tool_chain_of(image)
+        if chain is None:
+            plain = re.sub(r"[:@].*", "", image)[:60]
             raise ValueError(f"Its image is made from {plain}, which is no plain Python, Debian or Ubuntu.")
-        self.based = True
+        chain_into(self.recipe, chain)
+        self.based, self.recipe.base = True, image
         if "laude-institute/t-bench/" in image:
             self._work("/app")
-        if found := _PYTHON.search(image):
-            self.recipe.python = found[1] or found[4] or f"{found[2]}.{found[3]}"
 
     def _stage(self, name: str) -> tuple[str, ImageRecipe, dict[str, str]] | None:
         """An earlier stage by its name, the last that bears it, or by its number."""
@@ -139,29 +124,37 @@ class _Reader:
         return named[-1] if named else numbered
 
     def _user(self, rest: str) -> None:
-        """Root is whoever works in a sandbox; what another account may not do, nobody is kept from there."""
-        if not re.fullmatch(r"(root|0)(:(root|0))?", fill_variables(rest, self._known).strip()):
-            raise ValueError("Its Dockerfile works as an account beside root, whose rights a sandbox has not.")
+        """Root is whoever works in a sandbox; see `check_working_account` for any other."""
+        name = fill_variables(rest, self._known).strip().partition(":")[0]
+        self.recipe.account = "" if name in ("root", "0") else name
 
     def _run(self, rest: str) -> None:
         while rest.startswith("--"):  # mounts of caches
             rest = rest.partition(" ")[2].lstrip()
         if rest.startswith('["'):
-            rest = shlex.join(_listed_words(rest))
+            rest = shlex.join(listed_words(rest))
         hosts = BuildHosts(self._known)
         steps = read_shell(rest, hosts)
+        for chain in steps.chains:
+            chain_into(self.recipe, chain)
         for name in steps.apt:
             if version := re.fullmatch(r"python(3\.\d{1,2})(-[a-z]+)?", name):  # of a repository beside Debian's
                 self.recipe.python = version[1]
             else:
                 self.recipe.apt.append(name)
         self.recipe.folders += [
-            self._place(folder) for folder in steps.folders if not folder.startswith(("/logs", "/tests"))
+            self._place(folder) for folder in steps.folders if not folder.startswith(("/logs", "/tests", "/solution"))
         ]
         for wanted in steps.pip:
             file = wanted.removeprefix("-r ")
             self.recipe.pip += [wanted] if file == wanted else listed_packages(self.recipe.files.get(self._place(file)))
         self.recipe.users += steps.users
+        self.recipe.agents += steps.agents
+        makes = any(not re.match(r"(rm [^&|;]*|&& )+$", command) for command in steps.build)
+        self.recipe.roots = (self.recipe.roots or (makes and not self.recipe.account)) and not steps.owned
+        for account, given in steps.owned:
+            tops = [self._place(fill_variables(place, self._known)) for place in given]
+            self.recipe.give_below(fill_variables(account, self._known), tops)
         for named in steps.venvs:
             place = self._place(fill_variables(named, self._known))
             self.recipe.venvs.append(place)
@@ -171,13 +164,15 @@ class _Reader:
         self.recipe.git |= steps.git
         for command in steps.build:
             check_programs(command, self.recipe.files, self._place, hosts)
-            known = {name: value for name, value in self._known.items() if self._is_argument(name)}
+            other = {*self.recipe.variables, *NOT_KEPT}
+            known = {name: value for name, value in self._known.items() if name not in other}
             whole = with_arguments(in_environment(command), known)
+            if re.search(r"\b(go|cargo) install\s", command):
+                whole = f"export GOBIN=/env/bin CARGO_INSTALL_ROOT=/env && {whole}"
             self.recipe.build.append(f"cd {shlex.quote(self.recipe.work)} && {whole}")
-
-    def _is_argument(self, name: str) -> bool:
-        """Whether a variable is for the build alone; others are the environment's, or none that it keeps."""
-        return name not in self.recipe.variables and name not in _NOT_KEPT
+        self.recipe.hosts |= hosts.named
+        for program in sorted(hosts.modules):
+            self.recipe.variables = {**MODULES_KEPT.get(program, {}), **self.recipe.variables}
 
     def _copy(self, rest: str) -> None:
         options = []
@@ -195,19 +190,29 @@ class _Reader:
             return
         if "<<" in rest:
             raise ValueError("Its Dockerfile writes files out of itself.")
-        words = _listed_words(rest) if rest.startswith("[") else shlex.split(fill_variables(rest, self._known))
+        words = listed_words(rest) if rest.startswith("[") else shlex.split(fill_variables(rest, self._known))
         *sources, target = words
+        before = {*self.recipe.folders, *self.recipe.files}
         for source in sources:
             if re.match(r"[a-z]+://", source):
                 raise ValueError("Its Dockerfile fetches a file from an address.")
             self._copy_one(source, target, several=len(sources) > 1)
+        for option in options:
+            if option.startswith("--chown="):
+                new = {*self.recipe.folders, *self.recipe.files} - before
+                self.recipe.give(option.partition("=")[2].partition(":")[0], list(new))
 
     def _copy_from(self, stage: ImageRecipe, rest: str) -> None:
         """Copy what an earlier stage has of the context, or what its commands have made there."""
-        *sources, target = _listed_words(rest) if rest.startswith("[") else shlex.split(rest)
+        *sources, target = listed_words(rest) if rest.startswith("[") else shlex.split(rest)
         top = self._place(target)
+        if stage.links:
+            raise ValueError("Its Dockerfile copies files out of a stage whose files hold links.")
         for source in sources:
             origin = absolute_place("/", source)
+            if origin == top and (go := copied_go(stage, origin)):
+                chain_into(self.recipe, go)
+                continue
             inner = {place: file for place, file in stage.files.items() if place.startswith(f"{origin.rstrip('/')}/")}
             if stage.build:
                 self._copy_made(stage, origin, target, several=len(sources) > 1)
@@ -234,7 +239,7 @@ class _Reader:
         into_folder = several or target.endswith(("/", "/.")) or target in (".", "..")
         top = self._place(target)
         self.recipe.folders.append(top if into_folder else str(PurePosixPath(top).parent))
-        self.recipe.build.append(copy_command(stage, origin, top, into_folder=into_folder))
+        self.recipe.build.append(in_environment(copy_command(stage, origin, top, into_folder=into_folder)))
 
     def _copy_one(self, source: str, target: str, *, several: bool) -> None:
         inside = PurePosixPath("/", source)
@@ -264,6 +269,8 @@ class _Reader:
             place = f"{top.rstrip('/')}/{path.relative_to(folder).as_posix()}"
             if path.is_dir() and not path.is_symlink():
                 self.recipe.folders.append(place)
+            elif leads_inside(path, self._context):
+                self.recipe.links[place] = path
             else:
                 self._file(path, place)
 
@@ -279,10 +286,10 @@ class _Reader:
             self._known[name] = fill_variables(value, self._known)
             if name == "PATH":
                 self.recipe.paths = [part for part in self._known[name].split(":") if _OWN_PATH.match(part)]
-            if name in _NOT_KEPT or name.startswith(_NOT_KEPT_BEGINNINGS):
+            if not is_kept(name):
                 continue
-            if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", name):
-                raise ValueError("Its Dockerfile sets a variable whose name is not in capitals.")
+            if not re.fullmatch(r"[A-Za-z_]\w{0,99}", name, re.ASCII):
+                raise ValueError("Its Dockerfile sets a variable whose name no shell takes.")
             # Where npm puts what is installed for everybody, which here is the environment.
             self.recipe.variables[name] = self._known[name].replace(
                 "/usr/local/lib/node_modules", "/env/lib/node_modules"
@@ -300,29 +307,10 @@ class _Reader:
         self.recipe.folders.append(self.recipe.work)
 
     def _start(self, rest: str) -> None:
-        words = " ".join(_listed_words(rest)) if rest.startswith("[") else rest
-        if not _IDLE.match(words.strip()):
+        words = " ".join(listed_words(rest)) if rest.startswith("[") else rest
+        if not _IDLE.match(words.strip()) and not passes_on(self.recipe.files.get(self._place(words.strip()))):
             raise ValueError("Its image starts a program of its own.")
 
     def _place(self, path: str) -> str:
         """An absolute path in the image."""
         return absolute_place(self.recipe.work, path.strip().strip("\"'"))
-
-
-def absolute_place(work: str, path: str) -> str:
-    """A path below a folder, or an absolute one, without `..`."""
-    parts: list[str] = []
-    for part in PurePosixPath(work, path).parts[1:]:
-        parts = parts[:-1] if part == ".." else [*parts, part]
-    return "/" + "/".join(parts)
-
-
-def _listed_words(text: str) -> list[str]:
-    """The words of an instruction in its JSON form."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError("Its Dockerfile has a list of words that is not understood.") from error
-    if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
-        raise ValueError("Its Dockerfile has a list of words that is not understood.")
-    return found

@@ -5,6 +5,8 @@ A format is an entry point `repoassay.importers`: a class or object that reads r
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,11 +15,13 @@ from repoassay import plugins
 from repoassay.engine import GradingContext
 from repoassay.errors import BadInput, Interrupted, RepoAssayError, Unavailable
 from repoassay.interchange.foreign_run import ForeignAttempt
-from repoassay.text import join_names
+from repoassay.text import join_names, printable
 
 __all__ = ["ConvertedTask", "Importer", "TaskImporter", "find_importer", "guard"]
 
 _GROUP = "repoassay.importers"
+_DEEPEST = 200
+"""Folders within one another that a source may have."""
 
 
 class Importer(Protocol):
@@ -84,11 +88,14 @@ def find_importer(kind: str | None, source: Path) -> tuple[plugins.Plugin, Any]:
         source: A file or folder.
 
     Raises:
-        BadInput: There is no such format or source, or none or several recognise it.
+        BadInput: There is no such format or source, none or several recognise it, or it holds more than files.
         Unavailable: A plug-in cannot be imported.
     """
     if not source.exists():
         raise BadInput(f"There is no {source}.", "Name the file or folder that the other tool wrote.")
+    if special := _special(source):
+        what = "a folder too deep" if special.is_dir() else "a pipe, a socket or a device, which might never end"
+        raise BadInput(f"{printable(str(special), 500)} is {what}.", "Remove it.")
     if kind is not None:
         found = plugins.find(_GROUP, kind, dotted=True)
         return found, plugins.make(found)
@@ -103,6 +110,30 @@ def find_importer(kind: str | None, source: Path) -> tuple[plugins.Plugin, Any]:
     listed = join_names(plugin.name for plugin, _ in fitting)
     what = f"looks like several formats: {listed}" if fitting else "looks like no format that is read"
     raise BadInput(f"{source} {what}.", "Say which with --as FORMAT; `repoassay formats` lists them.")
+
+
+def _special(source: Path) -> Path | None:
+    """The source, or what is in it, that is neither a file nor a folder that can be walked through.
+
+    Whoever opens it may wait for ever, and who walks through folders calls himself once for each that is in another.
+    """
+    pending, most = [source], len(source.parts) + _DEEPEST
+    while pending:
+        path = pending.pop()
+        try:
+            found = path.stat()
+            folder = stat.S_ISDIR(found.st_mode)
+            if folder and len(path.parts) > most:
+                return path
+            if not (folder or stat.S_ISREG(found.st_mode) or found.st_rdev == os.stat(os.devnull).st_rdev):  # noqa: PTH116
+                return path
+            if folder and (path == source or not path.is_symlink()):
+                with os.scandir(path) as entries:
+                    kept = [entry for entry in entries if not entry.is_file(follow_symlinks=False)]
+                pending += [path / entry.name for entry in kept]
+        except OSError:  # gone, or not ours to read, which whoever reads it will say
+            continue
+    return None
 
 
 def guard(plugin: plugins.Plugin, error: Exception) -> Exception:

@@ -1,13 +1,11 @@
-"""The time one proof may take: whatever runs for it in a sandbox ends when the time is over, or somebody interrupts."""
+"""The time one proof may take: it is over when the time has passed, or somebody interrupts."""
 
 from __future__ import annotations
 
 import threading
 import time
 
-from repoassay.sandbox import Command, Completed, Sandbox, SandboxSession, SandboxSetup
-
-__all__ = ["ClockedSandbox", "OverTime", "ProofClock"]
+__all__ = ["OverTime", "ProofClock"]
 
 
 class OverTime(Exception):
@@ -52,45 +50,3 @@ class ProofClock(threading.Event):
     def elapsed(self) -> float:
         """Seconds since it began."""
         return time.monotonic() - self._started
-
-
-class _Either(threading.Event):
-    """Set when one of two is."""
-
-    def __init__(self, one: threading.Event, other: threading.Event) -> None:
-        super().__init__()
-        self._both = (one, other)
-
-    def is_set(self) -> bool:
-        return any(event.is_set() for event in self._both)
-
-
-class ClockedSandbox:
-    """A sandbox whose commands end with a clock; in all else it is the sandbox it stands for."""
-
-    def __init__(self, sandbox: Sandbox, clock: ProofClock) -> None:
-        self._sandbox, self._clock = sandbox, clock
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._sandbox, name)
-
-    @property
-    def name(self) -> str:
-        """See `Sandbox`."""
-        return self._sandbox.name
-
-    @property
-    def network_is_private(self) -> bool:
-        """See `Sandbox`."""
-        return self._sandbox.network_is_private
-
-    def run(self, command: Command, cancel: threading.Event | None = None) -> Completed:
-        """See `Sandbox`."""
-        return self._sandbox.run(command, self._ends_with(cancel))
-
-    def open(self, setup: SandboxSetup, cancel: threading.Event | None = None) -> SandboxSession:
-        """See `Sandbox`."""
-        return self._sandbox.open(setup, self._ends_with(cancel))
-
-    def _ends_with(self, cancel: threading.Event | None) -> threading.Event:
-        return self._clock if cancel is None else _Either(self._clock, cancel)

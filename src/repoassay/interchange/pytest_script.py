@@ -12,7 +12,7 @@ __all__ = ["AGENTS_TESTS", "PytestScript", "check_reward", "check_reward_place",
 
 AGENTS_TESTS = "Its test script runs tests that lie among the files of the agent."
 _NOTHING = re.compile(
-    r"^(#.*|set [-+].*|(sudo )?apt(-get)? .*|(curl|wget) .*install\.sh.*|(source|\.) .*"
+    r"^(#.*|set [-+].*|(sudo )?(apt(-get)?|apk) .*|(curl|wget) .*install\.sh.*|(source|\.) .*"
     r"|\w+=(\$\?|[\w./:$\"'-]*)|export ((UV|PIP|DEBIAN)_\w+|TEST_DIR)=[^`(]*|export PATH=[^`(]*\.(local|cargo)/[^`(]*"
     r"|uv (venv|init|python)\b.*|exit .*|then|else|fi|true|:|trap .*|deactivate|pip3? install --upgrade pip.*"
     r"|(echo|printf) [^>]*(>+ ?(&\d|\"?(/logs|\$)\S*)[^>]*)?"
@@ -23,6 +23,10 @@ _NOTHING = re.compile(
 """Lines that install pytest, keep its exit code, or write the reward by it."""
 _MOST_LETTERS = 4000
 _RUNNERS = re.compile(r"^(if )?(! )?(uvx?\b.*?\s)?(python3?[\d.]* -m )?pytest\b")
+
+
+_SPOKEN = re.compile(r"(?m)^[ \t]*(?:#.*|(\"\"\"|''')[\s\S]*?\1)")
+"""Remarks, and texts that describe a program."""
 
 
 class PytestScript:
@@ -66,7 +70,7 @@ def check_reward_place(text: str, name: str) -> None:
     Raises:
         ImportRefusal: They do not, so that they pass nobody.
     """
-    if not re.search(r"/logs/verifier(/reward\w*\.(txt|json)|(?!/\w))", text):
+    if not re.search(r"/logs/verifier(/reward\w*\.(txt|json)|(?!/\w))", _SPOKEN.sub("", text)):
         raise ImportRefusal("Its test script writes no reward where one is looked for.", name)
 
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
+from repoassay.interchange.alpine_packages import debian_packages
 from repoassay.interchange.build_hosts import BuildHosts
+from repoassay.interchange.image_accounts import owned_places
+from repoassay.interchange.image_agents import without_agents
+from repoassay.interchange.image_toolchains import ToolChain, go_tool_chain
+from repoassay.interchange.pip_arguments import pip_arguments, requirements
 
 __all__ = ["ShellSteps", "read_shell", "split_commands"]
 
@@ -54,10 +59,9 @@ _BUILDS = frozenset({"python", "python3", "touch", "echo", "printf", "cp", "mv",
 _FETCHED = re.compile(
     r"(?<![\w./-])(curl|wget|git clone|pip3? install|apt-get|go get|cargo (add|install)|npx playwright)(?=\s|$)"
 )
-
-
-_TOOL_CHAINS = ((re.compile(r"(golang\.org|go\.dev)/dl/go.*tar [^&;]*-C /usr/local", re.DOTALL), ("golang-go",)),)
-"""Lines that do nothing but install a tool chain, and the Debian packages that hold it."""
+_OF_MODULES = re.compile(r"(?<![\w./-])(go|cargo) (?:get|add|install)(?=\s)")
+_GO = re.compile(r"(?:golang\.org|go\.dev)/dl/go(\S*).*tar [^&;]*-C /usr/local", re.DOTALL)
+"""A line that does nothing but install Go."""
 
 
 @dataclass(slots=True)
@@ -72,6 +76,10 @@ class ShellSteps:
         venvs: Paths of Python environments that are made, which the task's own environment stands for.
         users: Accounts that are made.
         git: Whether a git repository is worked on.
+        chains: Tool chains that are installed.
+        owned: Accounts, and places that are given to each; `EVERYBODY` where all may write.
+        agents: Programs of code agents that would be installed.
+        local: A command that installs what lies in the image, in place of the one that is being read.
     """
 
     apt: list[str] = field(default_factory=list)
@@ -81,6 +89,10 @@ class ShellSteps:
     venvs: list[str] = field(default_factory=list)
     users: list[str] = field(default_factory=list)
     git: bool = False
+    chains: list[ToolChain] = field(default_factory=list)
+    local: list[str] = field(default_factory=list)
+    owned: list[tuple[str, list[str]]] = field(default_factory=list)
+    agents: list[str] = field(default_factory=list)
 
 
 def read_shell(text: str, hosts: BuildHosts | None = None) -> ShellSteps:
@@ -88,23 +100,31 @@ def read_shell(text: str, hosts: BuildHosts | None = None) -> ShellSteps:
 
     Args:
         text: The line.
-        hosts: What a build may fetch from; nothing without.
+        hosts: Takes note of what is fetched from where; nothing may be without.
 
     Raises:
         ValueError: It does something that is not understood; the sentence is the same for all that do so.
     """
     steps = ShellSteps()
-    for pattern, packages in _TOOL_CHAINS:
-        if pattern.search(text) and not (hosts is not None and hosts.reaches(text)):
-            steps.apt += packages
-            return steps
-    kept = [_without_logs(command) for command in split_commands(text) if not _understood(command, steps, hosts)]
+    if go := _GO.search(text if hosts is None else hosts.filled(text)):
+        steps.chains.append(go_tool_chain(go[1]))
+        text = " && ".join(part for part in split_commands(text) if re.match(r"(apt(-get)?|apk|pip3?) ", part))
+    kept: list[str] = []
+    commands, steps.agents = without_agents(split_commands(text))
+    for command in commands:
+        kept += steps.local if _understood(command, steps, hosts) else [_without_logs(command)]
+        steps.local.clear()
     # A change of folder alone does nothing.
     if any(not command.startswith("cd ") for command in kept):
         steps.build.append(
             re.sub(r"\bnpm (install|i) (-g|--global)\b", "npm install --global --prefix /env", " && ".join(kept))
         )
     return steps
+
+
+def _quoted(word: str) -> str:
+    """A word for a shell, which still fills in what its `*` means."""
+    return word if re.fullmatch(r"[\w./*+-]+", word) else shlex.quote(word)
 
 
 def _without_logs(command: str) -> str:
@@ -152,6 +172,9 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
         raise ValueError("A command of its Dockerfile has a quote or bracket that is not closed.") from error
     while words and (_ASSIGNMENT.match(words[0]) or words[0] in ("sudo", "env", "exec", "time")):
         words = words[1:]
+    if words[:1] == ["!"]:
+        words = words[1:]
+    words[:1] = [word for word in [words[0].lstrip("(")] if word] if words and words[0] != "(" else words[:1]
     if not words:
         return True
     program = words[0].rsplit("/", 1)[-1]
@@ -161,16 +184,26 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
         if inner.build:  # what is to stay stays with the shell it was written for
             steps.git |= inner.git
             return _stays(command, hosts)
-        for name in ("apt", "pip", "folders", "venvs", "users"):
+        for name in ("apt", "pip", "folders", "venvs", "users", "chains", "owned"):
             getattr(steps, name).extend(getattr(inner, name))
         return True
     if program in _APT_TOOLS:
         steps.apt += _apt_packages(installing)
         return True
-    if pip := _pip_arguments(program, installing):
-        steps.pip += _requirements(pip)
+    if program in ("chown", "chmod") and (given := owned_places(words))[1]:
+        steps.owned.append(given)
+    if program == "apk":
+        steps.apt += _apt_packages(["apk", "install", *debian_packages(words[1:])])
         return True
-    if "sh.rustup.rs" in command and re.fullmatch(r"(curl|wget) [^|;&]*\| *(ba)?sh\b[^|;&]*", command):
+    if pip := pip_arguments(program, list(takewhile(lambda word: not word.startswith("|"), installing))):
+        packages, local = requirements(pip)
+        steps.pip += packages
+        if local:
+            steps.local.append(" ".join(["uv pip install", *map(_quoted, local)]))
+        return True
+    if "sh.rustup.rs" in command and re.fullmatch(
+        r"(curl|wget) [^|;&]*\| *(ba)?sh\b[^|;&]*(2>&1 *)?(\| *tail [-\w ]*)?", command
+    ):
         steps.apt += ["rustc", "cargo"]
         return True
     if _is_tool_chain(command, program):
@@ -193,10 +226,11 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
             raise ValueError(why)
     if program in _NOTHING or program == "git" or _is_of_the_system(program, words):
         return True
-    if program == "mkdir" and not re.search(r"[{$*`>|]", command):
+    named = words if hosts is None else [hosts.filled(word) if hosts.knows(word) else word for word in words]
+    if program == "mkdir" and not re.search(r"[{$*`>|]", " ".join(named)):
         steps.folders += [
             word
-            for word in words[1:]
+            for word in named[1:]
             if not word.startswith(("-", "/etc/apt", "/usr/share/keyrings")) and not word.isdigit()
         ]
         return True
@@ -206,7 +240,11 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
 
 
 def _stays(command: str, hosts: BuildHosts | None) -> bool:
-    command = hosts.check_command(command) if hosts is not None else command
+    if hosts is not None:
+        command = hosts.check_command(command)
+        for program in sorted(set(_OF_MODULES.findall(command))):
+            hosts.take_modules(program)
+        command = _OF_MODULES.sub("", command)
     if _FETCHED.search(command):
         raise ValueError("Its Dockerfile fetches something in a compound command, which builds cannot reach.")
     return False
@@ -216,8 +254,9 @@ def _is_tool_chain(command: str, program: str) -> bool:
     """Commands that only make a package of the machine's own to be had, or show that it is there."""
     if program in ("curl", "wget"):
         return bool(re.fullmatch(r"(curl|wget) [^|;&]*(astral\.sh/uv|astral-sh/uv/releases|deb\.nodesource\.com"
-                                 r"|bootstrap\.pypa\.io)[^|;&]*(\|\s*(sudo )?(-E )?(\w+=\S+ )*((ba)?sh|gpg)\b[^|;&]*)?",
-                                 command))  # fmt: skip
+                                 r"|bootstrap\.pypa\.io)[^|;&]*"
+                                 r"(\|\s*(sudo |env )*(-E )?(\w+=\S+ )*((ba)?sh|gpg)\b[^|;&]*)?",
+                                 re.split(r"\s*\|\| *(?=echo |true|:)", command)[0]))  # fmt: skip
     if program in (".", "source"):
         return bool(re.search(r"(/env|/activate|\.bashrc|\.profile)[\"']?$", command))
     if program == "rustup":
@@ -226,7 +265,8 @@ def _is_tool_chain(command: str, program: str) -> bool:
         return "nodesource" in command
     if program == "add-apt-repository":
         return bool(re.search(r"ppa:deadsnakes/ppa|universe", command))
-    return bool(re.fullmatch(r"[\w+.-]+ (--version|-version|version|-v|-V)", command))
+    shows = re.sub(r"(\s*(2>&1|[12]?>\s*/dev/null)|\s*\|\|.*)+$", "", command)
+    return bool(re.fullmatch(r"[\w+.-]+( -m pytest)? (--version|-version|version|-v|-V)", shows))
 
 
 def _virtual_environment(program: str, words: list[str]) -> str | None:
@@ -278,53 +318,4 @@ def _apt_packages(words: list[str]) -> list[str]:
         if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", name):
             raise ValueError("Its Dockerfile installs Debian packages by something other than their names.")
         found += _MEANT.get(name, () if name in _LEFT_TO_US else (name,))
-    return found
-
-
-def _pip_arguments(program: str, words: list[str]) -> list[str]:
-    """The words after `install` of pip or `uv pip`; empty where this is neither."""
-    if re.fullmatch(r"pip[\d.]*", program):
-        rest = words[1:]
-    elif re.fullmatch(r"python[\d.]*", program) and words[1:3] == ["-m", "pip"]:
-        rest = words[3:]
-    elif program == "uv" and words[1:2] == ["pip"]:
-        rest = words[2:]
-    else:
-        return []
-    return rest[rest.index("install") + 1 :] or ["pip"] if "install" in rest else ["pip"]
-
-
-_WITH_VALUE = frozenset({"--python", "-p", "--timeout", "--retries", "--default-timeout", "--target",
-                         "--root-user-action", "--progress-bar", "--trusted-host", "--upgrade-strategy",
-                         "--prefix"})  # fmt: skip
-
-
-def _is_folder(option: list[str]) -> bool:
-    """Whether an option, or what follows it, names a folder of the image and no address."""
-    place = option[0].partition("=")[2] or option[-1]
-    return "://" not in place and place.startswith(("/", "./"))
-
-
-def _requirements(words: list[str]) -> list[str]:
-    found: list[str] = []
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
-        if word in ("-r", "--requirement"):
-            found.append(f"-r {rest.pop(0) if rest else ''}")
-        elif word.startswith(("--index-url", "--extra-index-url")) and "download.pytorch.org" in " ".join(
-            [word, *rest[:1]]
-        ):
-            rest = rest if "=" in word else rest[1:]  # builds for one machine; the index in force has them for any
-        elif word.startswith(("--find-links", "-f")) and "--no-index" in words and _is_folder([word, *rest[:1]]):
-            rest = rest if "=" in word else rest[1:]  # of wheels that were fetched before; the index in force has them
-        elif word.startswith(("--index-url", "--extra-index-url", "--find-links", "-i", "-f", "-c", "--constraint")):
-            raise ValueError("Its Dockerfile installs packages from an index or file of its own.")
-        elif word in ("-e", "--editable") or re.match(r"[./~]|[a-z+]+://|git\+", word):
-            raise ValueError("Its Dockerfile installs a package from a folder or an address.")
-        elif word.startswith("-"):
-            if word in _WITH_VALUE and rest:
-                rest.pop(0)
-        elif word not in ("pip", "setuptools", "wheel", "uv", "pytest"):
-            found.append(word)
     return found

@@ -13,9 +13,9 @@ from pathlib import Path
 from repoassay.agents import find_agent
 from repoassay.diffs import PatchError
 from repoassay.engine import AttemptContext, GradingContext, work
-from repoassay.errors import InfraFault, Unavailable
+from repoassay.errors import InfraFault, Interrupted, Unavailable
 from repoassay.formats import edit_task_toml
-from repoassay.interchange.proof_clock import ClockedSandbox, OverTime, ProofClock
+from repoassay.interchange.proof_clock import OverTime, ProofClock
 from repoassay.interchange.proof_runs import failure_of, test_results
 from repoassay.interchange.step_proof import prove_steps
 from repoassay.sandbox import lock_limit, remove_tree
@@ -108,8 +108,8 @@ def prove_state_task(place: Path, bench: GradingContext, clock: ProofClock | Non
     clock = clock or ProofClock(PROOF_SECONDS)
     try:
         with lock_limit(clock):
-            proof = _proof(folder, bench.inside(ClockedSandbox(bench.sandbox, clock)), clock)
-    except OverTime:
+            proof = _proof(folder, bench.ending_with(clock), clock)
+    except (OverTime, Interrupted):
         proof = None
     except (InfraFault, Unavailable) as fault:
         if not clock.is_set():

@@ -14,6 +14,7 @@ from repoassay.engine import GradingContext
 from repoassay.errors import BadTask
 from repoassay.formats import edit_task_toml
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
+from repoassay.interchange.image_toolchains import moved_text
 from repoassay.interchange.step_parts import StepParts, copy_plain, write_step
 from repoassay.tasks import read_task
 from repoassay.text import printable
@@ -30,7 +31,7 @@ from repoassay.types import (
     WorkspaceState,
 )
 
-__all__ = ["StateTask", "state_places", "write_state_task"]
+__all__ = ["StateTask", "is_free", "state_places", "write_state_task"]
 
 _FREE = re.compile(
     r"^/(?:workspace|app|root|tmp|opt|srv|data|mnt|outputs?|results?|tasks?|work|projects?|code|repo|src|build|shared"
@@ -41,6 +42,9 @@ _MACHINE = frozenset({"usr", "bin", "sbin", "lib", "lib32", "lib64", "proc", "sy
                       "boot", "logs"})  # fmt: skip
 _OF_THE_SYSTEM = frozenset({"/etc/ssl", "/etc/alternatives", "/etc/fonts", "/etc/ld.so.conf.d", "/etc/ca-certificates",
                             "/var/run", "/var/lock"})  # fmt: skip
+_OF_PACKAGES = re.compile(r"/(var/(lib|cache)/(apt|dpkg)|etc/apt)(/|$)")
+"""Lists of packages, which scripts delete in passing."""
+_MOST_TEXT = 2**20
 _OF_AGENTS = re.compile(r"/logs/(agent|artifacts)(?=/|$)")
 """Folders that Harbor makes for what agents leave, beside that of the tests' reward."""
 _MOST_FILES, _MOST_BYTES = 20_000, 512 * 2**20
@@ -70,6 +74,8 @@ class StateTask:
         test_files: Tests by path that are written beside, or in place of, those of the folder.
         steps: Its steps, where it has several; what is of a step alone is then said there.
         reward: How their rewards make that of the whole; see `Grading`.
+        moved: Places of the image that lie elsewhere here, and where.
+        artifacts: What alone crosses to the tests, where they have a container of their own.
     """
 
     name: str
@@ -95,6 +101,8 @@ class StateTask:
     test_files: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[StepParts, ...] = ()
     reward: str = "mean"
+    moved: Mapping[str, str] = field(default_factory=dict)
+    artifacts: tuple[str, ...] = ()
 
     def write(self, place: Path, open_bench: Callable[[], GradingContext]) -> None:
         """See `ConvertedTask`; nothing is run."""
@@ -121,7 +129,7 @@ def state_places(folders: Iterable[str], texts: Iterable[str], tested: Iterable[
             raise ImportRefusal(why, "environment/Dockerfile", 0, name)
         found[place] = None
     for name in texts:
-        if (named := _FREE.match(name)) and (place := _place(named[0])):
+        if not _OF_PACKAGES.match(name) and (named := _FREE.match(name)) and (place := _place(named[0])):
             found[place] = None
     for name in tested:
         if re.match(r"/(etc|var|boot|usr/(local|share|lib)|lib/systemd)/", name) and not _is_below(name, found):
@@ -130,6 +138,11 @@ def state_places(folders: Iterable[str], texts: Iterable[str], tested: Iterable[
             )
     outer = [place for place in found if not any(place != other and place.startswith(f"{other}/") for other in found)]
     return tuple(sorted(outer))
+
+
+def is_free(file: str) -> bool:
+    """Whether a file's folder can be one that crosses, since the machine has nothing there."""
+    return _place(str(PurePosixPath(file).parent)) is not None
 
 
 def _place(folder: str) -> str | None:
@@ -167,6 +180,7 @@ def write_state_task(task: StateTask, into: Path) -> None:
         write_step(step, into, task.work)
     if not task.steps:
         _write_only_step(task, into)
+    _name_moved_places(task, into)
     (into / "environment").mkdir()
     (into / "environment/requirements.txt").write_text("".join(f"{line}\n" for line in recipe.pip), encoding="utf-8")
     try:
@@ -178,6 +192,28 @@ def write_state_task(task: StateTask, into: Path) -> None:
         raise ImportRefusal("It makes no sound task.", "task.toml", 0, what) from error
     except BadTask as error:
         raise ImportRefusal("It makes no sound task.", "task.toml", 0, str(error.problems[0])) from error
+
+
+def _name_moved_places(task: StateTask, into: Path) -> None:
+    """Name places that were moved where they lie, but in files that tests may compare by digest."""
+    if not task.moved:
+        return
+    texts = {path: path.read_text("utf-8", "replace") for path in into.rglob("*") if _is_short_text(path)}
+    tested = (text for path, text in texts.items() if "tests" in path.relative_to(into).parts)
+    fixed = any(re.search(r"hashlib|sha\d+|md5|filecmp", text) for text in tested)
+    for path, text in texts.items():
+        named = moved_text(text, task.moved)
+        if named != text and not (fixed and path.is_relative_to(into / "files")):
+            path.write_text(named, encoding="utf-8")
+
+
+def _is_short_text(path: Path) -> bool:
+    return (
+        path.is_file()
+        and path.stat().st_size < _MOST_TEXT
+        and b"\0" not in (content := path.read_bytes())
+        and (content.decode("utf-8", "replace").encode() == content)
+    )
 
 
 def _write_only_step(task: StateTask, into: Path) -> None:
@@ -203,13 +239,16 @@ def _record(task: StateTask) -> Task:
         provenance=task.origin,
         licence="unknown",
         repository=Repository(source="folder:files", licence="unknown"),
-        state=WorkspaceState(work=task.work, places=task.places, folders=tuple(folders)),
+        state=WorkspaceState(work=task.work, places=task.places, folders=tuple(folders), artifacts=task.artifacts),
         environment=Environment(
             python=recipe.python or ("3.11" if apt or _may_cover(task.places) else ">=3.11"),
             resolve="environment/requirements.txt",
             apt=apt,
             build=tuple(recipe.build),
-            variables={**recipe.variables, **task.variables},
+            hosts=tuple(recipe.hosts),
+            variables={
+                name: moved_text(value, task.moved) for name, value in {**recipe.variables, **task.variables}.items()
+            },
         ),
         steps=tuple(step.record() for step in task.steps),
         grading=_grading(task),

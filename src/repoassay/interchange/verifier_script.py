@@ -3,27 +3,44 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from repoassay.interchange.image_file import ImportRefusal
 from repoassay.interchange.shell_steps import read_shell
 
-__all__ = ["VerifierScript", "read_verifier"]
+__all__ = ["VerifierScript", "as_own_programs", "read_verifier"]
 
 _HEREDOC = re.compile(r"<<-?\s*([\"']?)([A-Za-z_]\w*)\1")
 _INSTALLS = re.compile(
     r"^(if ! )?(sudo )?(?:DEBIAN_FRONTEND=\w+ )?"
-    r"(apt(-get)?|pip[\d.]*|python[\d.]* -m pip|uv (pip|add|venv|init|sync|python|tool)) ?\b"
+    r"(apt(-get)?|apk|pip[\d.]*|python[\d.]* -m pip|uv (pip|add|venv|init|sync|python|tool)) ?\b"
 )
 _SETS_UP = re.compile(
     r"^((curl|wget)\b.*(astral\.sh|install\.sh|get-pip).*|(source|\.) .*(\.local/bin/env|\.cargo/env|activate)\"?"
     r"|export PATH=.*|deactivate|hash -r|ln -s\w* \S*(command -v|which) uvx?\b.*)$"
 )
+_UNLESS_THERE = re.compile(
+    r"(python[\d.]* -c (['\"])import [\w., ]+\2|(command -v|which|hash) [\w.-]+|[\w.-]+( -m \w+)? --version)"
+    r"( *([12&]?>+ *[\w/.]+|2>&1))* *\|\| *"
+)
+"""A question whether what is then installed is there, which the environment has."""
+_LOCKS = re.compile(
+    r"^(sudo )?(killall (-\d+ )?(apt|apt-get|dpkg|unattended-upgrades|\s)+|rm -f /var/(lib|cache)/(apt|dpkg)/\S*"
+    r"|dpkg --configure -a)( 2>/dev/null| \|\| true)*$"
+)
+"""What only makes way for an installation."""
 _REACHES_OUT = re.compile(
     r"(?<![\w./=-])(curl|wget|git (clone|fetch|pull)|npm (i|install|ci)|npx|yarn|pnpm|go (get|install)"
     r"|cargo (add|install)|go mod (download|tidy)|gem install|pip3? install|apt-get|uv (add|sync|pip)|playwright"
     r"|conda|mvn|gradle)(?=\s|$)"
 )
+_OF_ITS_OWN = re.compile(
+    r"(?<![\w./=-])curl (?![^;&|]*://(?!localhost|127\.0\.0\.1))[^;&|]*://(localhost|127\.0\.0\.1)\b"
+)
+"""A question to a server on the tests' own machine."""
 _STARTS = re.compile(r"\b(systemctl|service [\w-]+ (re)?start|docker|nginx|mysqld?|postgres|redis-server|sshd)\b")
 _UV_THERE = re.compile(r"\b(command -v|which|type|hash) uvx?\b")
 """A question whether uv has been installed, which is answered as after the installation that is taken out."""
@@ -38,6 +55,12 @@ _RUN_PYTEST = """\
 RUN_PYTEST='import sys; sys.path[:] = [*filter(None, sys.path), ""]; import pytest; raise SystemExit(pytest.main())'
 """
 _CALL = 'python -c "$RUN_PYTEST"'
+
+_MOST_TEXT = 2**20
+_RUN_SCRIPT = re.compile(r"\buv run (?:(?:-s|--script|-q|--quiet|--no-project) )*(/tests/([\w-][\w./-]*\.py))(?=\s|$)")
+_BLOCK = re.compile(r"(?m)^# /// script$\s(?P<content>(?:^#(?:| .*)$\s)+)^# ///$")
+_BY_NAME = re.compile(r"[\w.-]+(\[[\w, .-]+\])? *([=<>!~][\w.*+!=<>~, -]*)?(;[\w .'\"<>=!()~-]*)?")
+_AT_LEAST = re.compile(r">=\s*(3\.\d{1,2})(\.\d+)?")
 
 
 @dataclass(slots=True)
@@ -96,6 +119,10 @@ def _line(line: str, found: VerifierScript) -> str:
     if not plain or plain.startswith("#"):
         return line
     indent = line[: len(line) - len(line.lstrip())]
+    if (asked := _UNLESS_THERE.match(plain)) and _INSTALLS.match(plain[asked.end() :]):
+        plain = plain[asked.end() :]
+    if _LOCKS.match(plain):
+        return f"{indent}true"
     if _INSTALLS.match(plain) or _SETS_UP.match(plain):
         steps = [part for part in re.split(r"\s*(?:&&|\|\||;)\s*", plain) if part not in ("then", "fi", "do", "{", "}")]
         if any(re.match(r"(python[\d.]*|uv run|uvx|pytest|node|bash)\b(?! -m (pip|venv))", step) for step in steps):
@@ -107,9 +134,8 @@ def _line(line: str, found: VerifierScript) -> str:
     line = re.sub(r"\s--ctrf[ =]\S+", "", _without_uv(line, found))
     if _REWARDKIT.match(line) and "--output" not in line:  # else it writes where it does without being told
         line = _REWARDKIT.sub(rf"\g<0> --output {_REWARD}", line)
-    if (told := _REACHES_OUT.search(re.sub(r"\b(command -v|which|type) [\w-]+", "", line))) and not re.match(
-        r"\s*(echo|printf)\b", line
-    ):
+    plain = _OF_ITS_OWN.sub("", re.sub(r"\b(command -v|which|type) [\w-]+", "", line))
+    if (told := _REACHES_OUT.search(plain)) and not re.match(r"\s*(echo|printf)\b", line):
         raise ValueError(f"Its test script reaches out with {told[0]}, and tests have no network.")
     if (told := _STARTS.search(line)) and not re.match(r"\s*(echo|printf)\b", line):
         raise ValueError(f"Its test script needs {told[0]}, which a sandbox does not have.")
@@ -118,7 +144,7 @@ def _line(line: str, found: VerifierScript) -> str:
 
 def _install(step: str, found: VerifierScript) -> None:
     step = re.sub(r"^uv add\b", "uv pip install", step)
-    if not re.match(r"(apt(-get)?|pip[\d.]*|python[\d.]* -m pip|uv pip) (?=.*\binstall\b)", step):
+    if not re.match(r"(apt(-get)?|pip[\d.]*|python[\d.]* -m pip|uv pip) (?=.*\binstall\b)|apk .*\badd\b", step):
         return
     if "$" in step:
         raise ValueError("Its test script installs what a variable of it names.")
@@ -158,3 +184,48 @@ def _without_uv(line: str, found: VerifierScript) -> str:
         if _NEWER.match(found.pip[-1]):
             found.python = _NEWER_PYTHON
     return " ".join([line[: match.start()] + program, *rest[1:]])
+
+
+def as_own_programs(text: str, tests: Path) -> tuple[str, list[str], str]:
+    """Run programs that `uv run` starts, and that name packages in a comment (PEP 723), with the task's own Python.
+
+    A script without the comment runs in whatever project its folder is in, and is left as it is.
+
+    Args:
+        text: Of a test script.
+        tests: Its folder.
+
+    Returns:
+        The text, the packages, and the oldest Python that they want; empty for any.
+    """
+    packages: list[str] = []
+    pythons: list[str] = []
+
+    def own(call: re.Match[str]) -> str:
+        about = _metadata(tests / call[2]) if ".." not in call[2] else None
+        if about is None:
+            return call[0]
+        packages.extend(about.get("dependencies", []))
+        pythons.extend(f"3.{int(found[1][2:])}" for found in _AT_LEAST.finditer(str(about.get("requires-python"))))
+        return f"python {call[1]}"
+
+    found = _RUN_SCRIPT.sub(own, text)
+    return found, packages, max(pythons, key=lambda version: int(version[2:]), default="")
+
+
+def _metadata(file: Path) -> dict[str, Any] | None:
+    """What a script's comment says; None without one, and where it asks for more than packages by name."""
+    if file.is_symlink() or not file.is_file() or file.stat().st_size > _MOST_TEXT:
+        return None
+    blocks = _BLOCK.findall(file.read_text("utf-8", "replace").replace("\r\n", "\n"))
+    if len(blocks) != 1:
+        return None
+    try:
+        about = tomllib.loads("\n".join(line[2:] for line in blocks[0].splitlines()))
+    except (ValueError, RecursionError):
+        return None
+    named = about.get("dependencies", [])
+    plain = isinstance(named, list) and all(
+        isinstance(each, str) and _BY_NAME.fullmatch(each.strip()) for each in named
+    )
+    return about if plain and not about.get("tool") else None

@@ -28,6 +28,8 @@ _PYTHON = "https://pypi.org/simple"
 _PYTHON_FILES = "files.pythonhosted.org"
 _NODE = "https://registry.npmjs.org/"
 _PUBLIC = ("pypi.org", "registry.npmjs.org")
+_MODULES = ("proxy.golang.org", "sum.golang.org", "index.crates.io", "static.crates.io")
+"""Where Go and cargo have their packages: public as the public indexes are, and for builds alone."""
 _BUNDLES = (
     "SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "npm_config_cafile",
     "GIT_SSL_CAINFO",
@@ -116,8 +118,14 @@ class Indexes:
         return tuple(dict.fromkeys([*rules, *self.extra, *map(HostRule.parse, hosts)]))
 
     def public_rules(self) -> tuple[HostRule, ...]:
-        """What a build may reach by itself, beside the relay: public indexes, and hosts the user adds by name."""
-        return tuple(rule for rule in self.rules() if not rule.trusted or rule in self.extra)
+        """What a build may reach by itself, beside the relay: public indexes, and hosts the user adds by name.
+
+        Whoever has the public index of Python has those of Go and Rust too; a private one says that nothing else is
+        to be reached.
+        """
+        own = tuple(rule for rule in self.rules() if not rule.trusted or rule in self.extra)
+        public = any(rule.host == _PUBLIC[0] for rule in own)
+        return own + (tuple(HostRule(host, 443) for host in _MODULES) if public else ())
 
     def is_one(self, host: str) -> bool:
         """Whether a host, in lower case, holds an index, its files, or packages or sources of anybody's."""

@@ -76,7 +76,7 @@ class RemoteStore:
         """
         with self._asked("read"):
             try:
-                with self._files.open(self._place(name), "rb") as stream:
+                with self._opened(name) as stream:
                     data: bytes = stream.read(limit + 1)
             except FileNotFoundError:
                 return None
@@ -128,7 +128,7 @@ class RemoteStore:
         found, left = hashlib.sha256(), size + 1
         with self._asked("read"):
             try:
-                with self._files.open(self._place(_object(digest)), "rb") as stream:
+                with self._opened(_object(digest)) as stream:
                     while left and (part := stream.read(min(left, _STEP))):
                         found.update(part)
                         left -= len(part)
@@ -140,6 +140,12 @@ class RemoteStore:
                 f"{quote(self.url)} has not what its manifest names: object {digest[:16]} is missing or another.",
                 "Push the run again from where it is whole.",
             )
+
+    def _opened(self, name: str) -> Any:
+        place = self._place(name)
+        if self.url.startswith(("file:", "local:")) and self._files.info(place)["type"] != "file":
+            raise BadInput(f"{name} of {quote(self.url)} is a pipe, a device or a folder.", "It is no store of a run.")
+        return self._files.open(place, "rb")
 
     def _place(self, name: str) -> str:
         return f"{self._root.rstrip('/')}/{name}"

@@ -19,7 +19,6 @@ from pydantic_core import (
     PydanticCustomError,
     PydanticSerializationError,
     from_json,
-    to_json as to_json_bytes,
 )
 
 from repoassay.errors import BadInput
@@ -85,8 +84,8 @@ def to_json(record: BaseModel, *, indent: int | None = None, exclude_defaults: b
     try:
         content = record.model_dump_json(indent=indent, exclude_defaults=exclude_defaults).encode()
     except (PydanticSerializationError, UnicodeEncodeError):
-        document = record.model_dump(mode="json", exclude_defaults=exclude_defaults)
-        content = to_json_bytes(_without_halves(document), indent=indent)
+        whole: BaseModel = _without_halves(record)  # at once: no key may hold one either
+        content = whole.model_dump_json(indent=indent, exclude_defaults=exclude_defaults).encode()
     if _FRONT.match(content):  # the class has the key itself
         return content
     front = b"{" if indent is None else b"{\n" + b" " * indent
@@ -97,10 +96,12 @@ def to_json(record: BaseModel, *, indent: int | None = None, exclude_defaults: b
 
 def _without_halves(value: Any) -> Any:
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+        return value if (kept := value.encode("utf-8", "replace").decode()) == value else kept  # of its own class
+    if isinstance(value, BaseModel):
+        return value.model_copy(update={name: _without_halves(each) for name, each in value})
     if isinstance(value, dict):
         return {_without_halves(key): _without_halves(each) for key, each in value.items()}
-    return [_without_halves(each) for each in value] if isinstance(value, list) else value
+    return type(value)(map(_without_halves, value)) if isinstance(value, list | tuple) else value
 
 
 def with_version(document: Mapping[str, Any]) -> dict[str, Any]:

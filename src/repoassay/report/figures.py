@@ -60,6 +60,8 @@ def seconds(value: float | None) -> str:
         return "-"
     if value < 59.95:
         return f"{value:.2f} s" if value < 9.995 else f"{value:.1f} s"
+    if value == float("inf"):
+        return "∞"  # a sum of what a damaged record says
     whole = round(value)
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"

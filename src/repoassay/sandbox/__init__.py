@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         remove_tree as remove_tree,
         settle as settle,
     )
+    from repoassay.sandbox.cancellable import CancellableSandbox as CancellableSandbox
     from repoassay.sandbox.capabilities import (
         SandboxCapabilities as SandboxCapabilities,
         capabilities_of as capabilities_of,
@@ -75,6 +76,7 @@ else:
         {
             "bounded_server": ("BoundedServer",),
             "cache": ("Cache", "EntryShare", "SANDBOX_UID", "lock_limit", "remove_tree", "settle"),
+            "cancellable": ("CancellableSandbox",),
             "capabilities": ("SandboxCapabilities", "capabilities_of"),
             "shown_environment": ("ImageEnvironment", "image_environment"),
             "network": ("network_of", "permitted_hosts"),

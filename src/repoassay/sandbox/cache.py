@@ -24,6 +24,7 @@ SANDBOX_UID = 63_917
 """Host account of sandboxed commands when we run as root: an unprivileged number that should own nothing else."""
 
 
+_ELSEWHERE = "Set REPOASSAY_CACHE to a folder you may write to."
 _LIMITS = threading.local()
 _LOOK = 0.2
 """Seconds between two looks at a lock, where waits for it have a limit."""
@@ -53,19 +54,22 @@ class Cache:
     Args:
         path: The folder; `REPOASSAY_CACHE`, else `$XDG_CACHE_HOME/repoassay`, else `~/.cache/repoassay`.
         share: Other machines' entries; without, all are built here.
+        makes: Whether to make the folder; who only looks at what is there needs none.
+
+    Raises:
+        BadInput: The folder cannot be made.
     """
 
-    def __init__(self, path: Path | None = None, share: EntryShare | None = None) -> None:
+    def __init__(self, path: Path | None = None, share: EntryShare | None = None, *, makes: bool = True) -> None:
         self._share = share
         self.path = (path or cache_path()).absolute()
+        if not makes:
+            return
         try:
             for folder in ("mount", "locks"):
                 (self.path / folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise BadInput(
-                f"The cache folder {self.path} cannot be made: {error.strerror}.",
-                "Set REPOASSAY_CACHE to a folder you may write to.",
-            ) from error
+            raise BadInput(f"The cache folder {self.path} cannot be made: {error.strerror}.", _ELSEWHERE) from error
 
     @property
     def mountpoint(self) -> Path:
@@ -99,8 +103,18 @@ class Cache:
 
     @contextlib.contextmanager
     def lock(self, name: str) -> Iterator[None]:
-        """Hold an exclusive lock between processes and threads; the kernel lets go of it should we die."""
-        descriptor = os.open(self.path / "locks" / name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+        """Hold an exclusive lock between processes and threads; the kernel lets go of it should we die.
+
+        Raises:
+            BadInput: This account may not write to the folder.
+        """
+        try:
+            descriptor = os.open(self.path / "locks" / name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise
+            what = f"The cache folder {self.path} cannot be written to: {error.strerror}."
+            raise BadInput(what, _ELSEWHERE) from error
         try:
             _wait_for(descriptor, name)
             yield

@@ -82,11 +82,15 @@ class NamespaceSandbox:
 
     def open(self, setup: SandboxSetup, cancel: threading.Event | None = None) -> NamespaceSession:
         """Open a session; see `Sandbox`."""
-        with contextlib.ExitStack() as stack:
+        stack = contextlib.ExitStack()
+        try:
             ours, theirs = map(stack.enter_context, socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
             running = self._start(setup, stack, {"session_fd": theirs})
-            session = NamespaceSession(setup, running, ours, cancel, stack.pop_all())
-        session.await_start()
+            session = NamespaceSession(setup, running, ours, cancel, stack)
+            session.await_start()
+        except BaseException:  # Ctrl-C, say, while the session is made: then nobody else has the stack
+            stack.close()
+            raise
         return session
 
     def _start(

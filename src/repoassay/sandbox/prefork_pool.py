@@ -97,6 +97,7 @@ class WarmParent:
     _jobs: Any = None
     _process: Any = None
     _said: bytearray = field(default_factory=bytearray)
+    _places: dict[Path, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         layers = [self.cache.path / kind for kind in ("checkouts", "bytecode")]
@@ -106,9 +107,9 @@ class WarmParent:
             update={
                 "memory": self.limits.memory * self.slots + 2**30,
                 "disk": 64 * 2**20,
-                # More than its jobs may have together, which are the same account to the kernel: one that has
-                # used up what there is must not keep the interpreter from forking for others.
-                "processes": 4 * self.limits.processes + 4 * self.slots + 192,  # branches and their dead among them
+                # More than its jobs may have together, which the kernel counts as the interpreter's too: they must not
+                # keep it from forking for others.
+                "processes": 4 * (self.limits.processes + 1) * self.slots + 192,  # branches and their dead among them
                 "seconds": 6 * 86400.0,
             }
         )
@@ -246,7 +247,9 @@ class WarmParent:
 
     def _place(self, layer: Path) -> str:
         """Where the parent sees an entry of the cache."""
-        return f"/{layer.resolve().relative_to(self.cache.path.resolve()).as_posix()}"
+        if layer not in self._places:
+            self._places[layer] = f"/{layer.resolve().relative_to(self.cache.path.resolve()).as_posix()}"
+        return self._places[layer]
 
     def _give(self, document: dict[str, Any]) -> None:
         body = encode(document)

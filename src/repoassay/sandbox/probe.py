@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import platform
 import shutil
+import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from repoassay.errors import RepoAssayError
+from repoassay.errors import BadInput, RepoAssayError
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.cgroups import make_cgroups, remove_cgroups
 from repoassay.sandbox.finding import HostFinding
@@ -26,15 +29,38 @@ _METRICS_PACKAGES = ("numpy", "openpyxl", "PIL", "pypdf", "rapidfuzz")
 _LOW_DISK = 5 * 2**30
 
 
-def examine(cache: Cache) -> list[HostFinding]:
+def examine() -> list[HostFinding]:
     """Look at everything a run needs, and at plug-ins, by trying it, never by guessing from version numbers.
 
-    Takes about a second, and one more for every few plug-ins.
+    Takes about a second, and one more for every few plug-ins. Where the cache cannot be used, everything else is tried
+    with another one.
     """
     looks: tuple[Callable[[Cache], HostFinding], ...] = (
         _platform, _git, _uv, _sandbox, _copy_on_write, _network_cut, _limits, _disk, _metrics,
     )  # fmt: skip
-    return [*(_look(look, cache) for look in looks), *examine_sandboxes(cache), *examine_plugins()]
+    with contextlib.ExitStack() as stack:
+        try:
+            cache = Cache()
+            with cache.lock("doctor"):
+                found = _cache(cache)
+        except BadInput as error:
+            found = HostFinding("cache", "missing", error.message, error.remedy)
+            cache = Cache(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="repoassay-doctor-"))))
+            cache.path.chmod(0o755)  # the account of commands finds its mounts there
+        return [found, *(_look(look, cache) for look in looks), *examine_sandboxes(cache), *examine_plugins()]
+
+
+def _cache(cache: Cache) -> HostFinding:
+    """Whoever may write to it decides what agents and tests are run with."""
+    status = cache.path.stat()
+    if status.st_uid in (0, os.geteuid()) and not status.st_mode & stat.S_IWOTH:
+        return HostFinding("cache", "ok", f"{cache.path} can be written to by this account")
+    return HostFinding(
+        "cache",
+        "degraded",
+        f"other accounts may write to {cache.path}, and with it change what agents and tests are run with",
+        "Set REPOASSAY_CACHE to a folder of your own, or take the right from others (chmod o-w).",
+    )
 
 
 def _look(look: Callable[[Cache], HostFinding], cache: Cache) -> HostFinding:

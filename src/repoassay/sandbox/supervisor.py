@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -55,6 +56,9 @@ class RunningSupervisor:
 
 def start_supervisor(given: Sequence[int]) -> subprocess.Popen[bytes]:
     """Start a supervisor that waits for its `Spec` on standard input and inherits the descriptors `given`."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < (most := min(hard, 65536)):  # descriptors are sent to sessions: see `most_files` of the launcher
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
     return subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _START, str(PACKAGE.parent)],
         stdin=subprocess.PIPE,

@@ -106,3 +106,5 @@ class _Server(uvicorn.Server):
         """End the streams first, so that their connections can close."""
         self._service.drain()
         await super().shutdown(sockets)
+        if self.force_exit:  # uvicorn leaves it out then, and logs the traceback of a task that was cancelled
+            await self.lifespan.shutdown()

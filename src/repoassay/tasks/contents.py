@@ -17,6 +17,8 @@ __all__ = ["MAX_FOLDER", "Contents", "is_cache", "read_regular", "real_folder", 
 MAX_FOLDER = 512 * 2**20
 """Bytes a task folder may hold."""
 _MAX_ENTRIES = 100_000
+_DEEPEST = 200
+"""Folders within one another: who walks through them calls himself once for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,11 @@ def scan(folder: Path) -> Contents:
                         )
                     elif entry.is_dir(follow_symlinks=False):
                         folders.add(path)
-                        pending.append(f"{path}/")
+                        if path.count("/") < _DEEPEST:
+                            pending.append(f"{path}/")
+                        else:
+                            said = f"is within more than {_DEEPEST} folders."
+                            problems.append(Problem(printable(path, 500), "", said, "Move it up."))
                     elif entry.is_file(follow_symlinks=False):
                         files[path] = entry.stat(follow_symlinks=False).st_size
                     else:

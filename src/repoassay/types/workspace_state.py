@@ -59,11 +59,13 @@ class WorkspaceState(Record):
     `places` are absolute paths of folders that an agent may change. They start with what the task's repository holds at
     the same paths (its `app/data.csv` is `/app/data.csv`), and cross to the sandbox of the tests as data. `work`, in
     one of them, is where the agent and the tests stand. `folders` are made where they are not there at the start.
+    Where `artifacts` names files or folders in the places, these alone cross to the tests.
     """
 
     work: AbsolutePath
     places: Annotated[tuple[Place, ...], Field(min_length=1, max_length=30)]
     folders: Annotated[tuple[AbsolutePath, ...], Field(max_length=500)] = ()
+    artifacts: Annotated[tuple[AbsolutePath, ...], Field(max_length=200)] = ()
 
     @model_validator(mode="after")
     def _inside(self) -> Self:
@@ -71,7 +73,7 @@ class WorkspaceState(Record):
         for one in places:
             if any(one != other and one.is_relative_to(other) for other in places) or places.count(one) > 1:
                 raise ValueError(f"places: {one} lies in another place or is named twice; keep the outer one")
-        for name in (self.work, *self.folders):
+        for name in (self.work, *self.folders, *self.artifacts):
             if not any(PurePosixPath(name).is_relative_to(place) for place in places):
-                raise ValueError(f"work, folders: {name} lies in none of the places; add its folder to places")
+                raise ValueError(f"work, folders, artifacts: {name} lies in none of the places; add its folder there")
         return self

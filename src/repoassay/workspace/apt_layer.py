@@ -1,7 +1,8 @@
 """Debian packages of a task, as a folder that an environment holds: no root, nothing installed on the machine.
 
 The machine's own apt says which packages it lacks, and downloads them with the signatures it trusts. They are unpacked
-in a sandbox, and no script of theirs is ever run. Packages that the machine has are seen by sandboxes anyway.
+in a sandbox, where no script of theirs is ever run; Graphviz alone is let write down which plug-ins it has. Packages
+that the machine has are seen by sandboxes anyway.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from repoassay.workspace.build_output import intact_entry, manifest_place, take_
 
 __all__ = ["SHOWN", "apt_layer"]
 
-_FORMAT = "1"
+_FORMAT = "2"
 _APT = "/usr/bin/apt-get"
 _STATUS = Path("/var/lib/dpkg/status")
 _SECONDS = 600
@@ -50,6 +51,8 @@ def apt_layer(names: tuple[str, ...], cache: Cache, sandbox: Sandbox) -> Path:
             if packages:
                 _unpack(packages, part, sandbox)
         _lead_links(part)
+        for plugins in part.glob("usr/lib/*/graphviz") if (part / "usr/bin/dot").is_file() else ():
+            _list_plugins(plugins.relative_to(part), part, sandbox)
         for told in part.rglob("*.pc"):
             if told.is_file() and not told.is_symlink():
                 told.write_bytes(told.read_bytes().replace(b"=/usr", b"=/env/apt/usr"))
@@ -112,6 +115,21 @@ def _unpack(packages: Path, part: Path, sandbox: Sandbox) -> None:
     if done.exit.ended is not Ended.EXITED or done.exit.code:
         said = done.stderr.decode(errors="replace").strip()[-300:]
         raise InfraFault(f"The Debian packages could not be unpacked: {said or done.exit.ended}.")
+
+
+def _list_plugins(plugins: Path, part: Path, sandbox: Sandbox) -> None:
+    """Have Graphviz write the list of its plug-ins, as its package does once it is installed; it knows none without."""
+    done = sandbox.run(
+        Command(
+            argv=("/env/apt/usr/bin/dot", "-c"),
+            env={"GVBINDIR": f"/env/apt/{plugins}", "LD_LIBRARY_PATH": f"/env/apt/{plugins.parent}:/env/apt/usr/lib"},
+            mounts=(Mount(part, "/env/apt", Access.WRITE),),
+            limits=Limits(seconds=60, memory=2**30),
+        )
+    )
+    if done.exit.ended is not Ended.EXITED or done.exit.code:
+        said = done.stderr.decode(errors="replace").strip()[-300:]
+        raise InfraFault(f"The plug-ins of Graphviz could not be listed: {said or done.exit.ended}.")
 
 
 def _lead_links(layer: Path) -> None:

@@ -55,6 +55,8 @@ def _apt_paths(environment: Path) -> dict[str, list[str]]:
         "LIBRARY_PATH": libraries,
         "CPATH": there("usr/include", "usr/include/*-linux-gnu*"),
         "PKG_CONFIG_PATH": there("usr/lib/*-linux-gnu*/pkgconfig", "usr/lib/pkgconfig", "usr/share/pkgconfig"),
+        "CMAKE_PREFIX_PATH": there("usr"),
+        "GVBINDIR": there("usr/lib/*-linux-gnu*/graphviz")[:1],
         "RUBYLIB": there("usr/lib/ruby/vendor_ruby", "usr/lib/ruby/[0-9]*", "usr/lib/*-linux-gnu*/ruby/[0-9]*"),
         "COB_CONFIG_DIR": there("etc/gnucobol*", "usr/share/gnucobol*/config")[:1],
         "COB_COPY_DIR": there("usr/share/gnucobol*/copy")[:1],

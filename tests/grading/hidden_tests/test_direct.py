@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-import repoassay
+import two_ways
 from repoassay.grading.hidden_tests.results import HiddenTestRun
 from repoassay.grading.hidden_tests.run import run_hidden
 from repoassay.grading.hidden_tests.test_form import is_simple
@@ -17,9 +15,6 @@ from repoassay.tasks.suite import find_suite
 from repoassay.types import FileEdit
 from repoassay.workspace.preparation import PreparedTask, lay_out
 
-REQUIREMENTS = (
-    Path(repoassay.__file__).parent / "benchmarks/starter/suite/tasks/edit-ledger-monthly/environment/requirements.txt"
-)
 FUNCTIONS = """\
 import warnings
 
@@ -235,23 +230,7 @@ def test_cannot_be_undone(monkeypatch, tmp_path):
 """
 WAYS = "import sys\ndef answer():\n    return 42\ndef leave():\n    sys.exit(0)\n"
 SOLUTION = "--- a/ways.py\n+++ b/ways.py\n@@ -3 +3 @@\n-    return 41\n+    return 42\n"
-DOCUMENT = """\
-schema = 1
-[task]
-id = "two-ways"
-title = "Two ways"
-kind = "edit"
-domain = "Tests"
-[repository]
-source = "bundled:ways"
-licence = "MIT"
-[environment]
-requirements = "environment/requirements.txt"
-[grading.tests]
-fail_to_pass = ["test_functions.py::test_answer"]
-pass_to_pass = []
-seconds = 20
-"""
+DOCUMENT = two_ways.DOCUMENT.replace("test_it.py::test_it", "test_functions.py::test_answer")
 
 
 @pytest.fixture(scope="module")
@@ -266,7 +245,7 @@ def task(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Prepared
         "repositories/ways/ways.py": WAYS.replace("42", "41"),
         "tasks/two-ways/task.toml": DOCUMENT,
         "tasks/two-ways/instruction.md": "Answer.",
-        "tasks/two-ways/environment/requirements.txt": REQUIREMENTS.read_text(),
+        "tasks/two-ways/environment/requirements.txt": two_ways.REQUIREMENTS.read_text(),
         "tasks/two-ways/tests/test_functions.py": FUNCTIONS,
         "tasks/two-ways/tests/test_cases.py": CASES,
         "tasks/two-ways/tests/test_fixtures.py": FIXTURES,

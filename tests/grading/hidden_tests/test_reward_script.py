@@ -173,6 +173,7 @@ def test_a_script_that_is_ended_early_gives_no_reward(tried: Try) -> None:
         ("reward.txt", "inf", None),
         ("reward.txt", "", None),
         ("reward.json", "[" * 100_000, None),
+        ("reward.json", '{"reward": 1' + "0" * 400 + "}", None),
         ("other", "1", None),
     ],
 )

@@ -154,3 +154,45 @@ def test_a_model_that_says_no_fails_a_submission(
     vendor(*[{"text": "no"}] * 3)
     verdict = tried(read_task(folder.path), bench, "echo Go away > letter.txt")
     assert verdict.outcome is Outcome.FAILED and verdict.judging is not None and verdict.judging.calls == 1
+
+
+RUNNING = BY_ADDRESS.replace(
+    "import json, os",
+    "import json, os, subprocess, sys\nsubprocess.run([sys.executable, 'own.py'], check=False)\nimport os",
+).replace("import os, urllib", "import urllib")
+OWN = """\
+import os, urllib.request
+head = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
+for _ in range(%d):
+    asked = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", b'%s', head)
+    try:
+        urllib.request.urlopen(asked).read()
+    except OSError as error:
+        print(error)
+"""
+WELL = '{"model": "m", "messages": [{"role": "user", "content": "x"}]}'
+
+
+@pytest.mark.parametrize(("times", "body"), [(1, "{}"), (301, WELL)])
+def test_a_submission_that_asks_amiss_itself_has_failed(
+    bench: GradingContext, vendor: Callable[..., FakeProvider], tmp_path: Path, times: int, body: str
+) -> None:
+    vendor(*[YES] * (times + 9))
+    folder = task(tmp_path, RUNNING)
+    assert prove_state_task(folder.path, bench).state == "proven"
+    verdict = tried(read_task(folder.path), bench, f"cat > own.py <<'END'\n{OWN % (times, body)}END\n")
+    assert verdict.outcome is Outcome.FAILED, verdict.comments
+
+
+@pytest.mark.parametrize("status", [400, 401])
+def test_a_model_that_says_nothing_for_a_moment_fails_nobody(
+    bench: GradingContext, vendor: Callable[..., FakeProvider], tmp_path: Path, status: int
+) -> None:
+    """The solution shows that it answers again, and so the submission is judged again."""
+    vendor(*[YES] * 3)
+    folder = task(tmp_path, BY_ADDRESS)
+    assert prove_state_task(folder.path, bench).state == "proven"
+    provider = vendor({**YES, "fault": {"status": status, "times": 1}}, *[YES] * 9)
+    verdict = tried(read_task(folder.path), bench, "echo Thank you all > letter.txt")
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+    assert len(provider.seen) >= 2

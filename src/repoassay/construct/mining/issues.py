@@ -40,7 +40,7 @@ def read_issues(place: Path | None) -> Mapping[int, str]:
             found = dict(_of_json(read_regular(place, _MOST_BYTES).decode(errors="replace")))
     except OSError as error:
         raise BadInput(f"The issues {quote(place)} cannot be read: {error.strerror}.", "Correct --issues.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(
             f"The issues {quote(place)} are neither a JSON list nor JSON lines.",
             "Write objects with number, title and body, or name a folder of files such as 12.md.",

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import io
-import os
 import sys
 import time
 import traceback
 import unittest
-import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import _pytest.mark.structures
 import _pytest.outcomes
 import _pytest.python
+import pytest
 from _pytest.assertion.rewrite import AssertionRewritingHook
 
 MESSAGE = 4000
+_clock = time.perf_counter
+"""Before code under test can change it."""
+_PASSED = ("passed", "")
 _NO_ERROR, _INTERRUPTED, _USAGE = 0, 2, 4
 """Exit codes of pytest."""
 _STOP = (KeyboardInterrupt, _pytest.outcomes.Exit)
@@ -39,24 +41,39 @@ class DirectRun:
         hook: The observer.
         root: Where test files lie.
         codes: Their code with assertions rewritten, by path.
-        fixtures: The class of a test's fixtures; see `plain_fixtures.py`.
+        parts: `TestFixtures` of `plain_fixtures.py`, `Surroundings` and `KeptWarnings` of `surroundings.py`.
     """
 
-    def __init__(self, channel: Any, hook: Any, root: str, codes: dict[str, Any], fixtures: Any) -> None:
-        self._fixtures = fixtures
+    def __init__(self, channel: Any, hook: Any, root: str, codes: dict[str, Any], parts: dict[str, Any]) -> None:
+        self._fixtures, self._warnings, self._around = (
+            parts["TestFixtures"],
+            parts["KeptWarnings"],
+            parts["Surroundings"],
+        )
         self._channel, self._hook, self._root, self._codes = channel, hook, root, codes
         self._modules: dict[str, Any] = {}
         self._tables: dict[Any, dict[str, dict[str, Any]]] = {}
 
     def run(self, ids: list[str]) -> int:
         """Run tests by id, in order; the exit code of a session."""
-        sys.stdout, sys.stderr = _Quiet(), _Quiet()
+        self._around = self._around()
         # Tests are rewritten already; what looks at every import for more of them takes a seventh of a large one.
         sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, AssertionRewritingHook)]
+        with self._warnings():
+            work = self._collected(ids)
+        if isinstance(work, int):
+            return work
+        try:
+            self._run(work)
+        except _STOP:
+            return _INTERRUPTED
+        return _NO_ERROR
+
+    def _collected(self, ids: list[str]) -> list[tuple[str, Any, Any]] | int:
+        """Each test with what it is, or the exit code of a session that cannot find them all."""
         for name in dict.fromkeys(test.partition("::")[0] for test in ids):
             try:
-                with _Warnings():
-                    self._modules[name] = self._module(name)
+                self._modules[name] = self._module(name)
             except _STOP:
                 return _INTERRUPTED
             except BaseException:  # noqa: BLE001 - whatever a module raised, its tests cannot be had
@@ -64,18 +81,13 @@ class DirectRun:
         if not all(test.partition("::")[0] in self._modules for test in ids):
             return _INTERRUPTED
         try:
-            work = [(test, *self._found(test)) for test in ids]
+            return [(test, *self._found(test)) for test in ids]
         except LookupError:
             return _USAGE
-        try:
-            self._run(work)
-        except _STOP:
-            return _INTERRUPTED
-        return _NO_ERROR
 
     def script(self, test: str) -> None:
         """Run a file as `__main__`; it passes when it ends by itself or by leaving with 0."""
-        started = time.monotonic()
+        started = _clock()
         word, message = "passed", ""
         path = f"{self._root}/{test.partition('::')[0]}"
         sys.argv = [path]
@@ -92,7 +104,7 @@ class DirectRun:
                 word, message = "failed", f"SystemExit: {error.code}"
         except BaseException:  # noqa: BLE001 - whatever the script raised, it did not pass
             word, message = "failed", traceback.format_exc()[-MESSAGE:]
-        seconds = round(time.monotonic() - started, 4)
+        seconds = round(_clock() - started, 4)
         self._channel.send(id=test, seen=self._hook.seen, outcome=word, seconds=seconds, message=message)
 
     def _module(self, name: str) -> Any:
@@ -140,53 +152,52 @@ class DirectRun:
 
     def _run(self, work: list[tuple[str, Any, Any]]) -> None:
         for place, (test, thing, how) in enumerate(work):
-            started = time.perf_counter()
+            started = _clock()
             self._hook.start()
-            os.environ["PYTEST_CURRENT_TEST"] = f"{test} (call)"
-            with _Warnings():
+            self._around.renew_streams()
+            with self._warnings():
                 if not isinstance(how, str):
                     told = self._called(test, thing, how)
                 else:
-                    told = self._case(thing, how, *(each[1] is thing for each in _neighbours(work, place)))
-            del os.environ["PYTEST_CURRENT_TEST"]
-            seconds = round(time.perf_counter() - started, 4)
+                    told = self._case(test, thing, how, *(each[1] is thing for each in _neighbours(work, place)))
+            self._around.leave()
+            seconds = round(_clock() - started, 4)
             self._channel.send(id=test, seen=self._hook.seen, outcome=told[0], seconds=seconds, message=told[1])
+
+    def _phase(self, test: str, name: str, work: Callable[[], object]) -> tuple[str, str]:
+        """Do what belongs to a phase of a test: what came of it."""
+        try:
+            with self._around.phase(test, name):
+                work()
+        except _STOP:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever was raised, the test did not pass
+            return _word(error, "failed" if name == "call" else "error")
+        return _PASSED
 
     def _called(self, test: str, function: Any, given: dict[str, Any]) -> tuple[str, str]:
         """Call a test function with its fixtures: what was wrong first counts."""
         name, _, inner = test.partition("::")
-        told = ("passed", "")
         stack = contextlib.ExitStack()
-        try:
-            arguments = self._fixtures(self._modules[name], inner, stack).arguments(function, given)
-        except _STOP:
-            raise
-        except BaseException as error:  # noqa: BLE001 - whatever a fixture raised, its test did not pass
-            told = _word(error, "error")
-        else:
-            told = _called(function, arguments)
-        try:
-            stack.close()
-        except _STOP:
-            raise
-        except BaseException as error:  # noqa: BLE001 - as above
-            return told if told[0] != "passed" else _word(error, "error")
-        return told
+        fixtures = self._fixtures(self._modules[name], inner, stack)
+        arguments: dict[str, Any] = {}
+        told = self._phase(test, "setup", lambda: arguments.update(fixtures.arguments(function, given)))
+        if told == _PASSED:
+            told = self._phase(test, "call", lambda: _call(function, arguments))
+        end = self._phase(test, "teardown", stack.close)
+        return end if told == _PASSED else told
 
-    def _case(self, kind: Any, method: str, after: bool, before: bool) -> tuple[str, str]:
+    def _case(self, test: str, kind: Any, method: str, after: bool, before: bool) -> tuple[str, str]:
         """Run a test case, with what belongs to its class where the one before or after is of another."""
         if not after:
-            self._class_fault = _set_up(kind)
-        if self._class_fault:
+            self._class_fault = self._phase(test, "setup", lambda: _set_up(kind))
+        if self._class_fault != _PASSED:
             return self._class_fault
         told = _CaseOutcome()
-        try:
-            kind(method)(result=told)
-        except _STOP:
-            raise
-        except BaseException as error:  # noqa: BLE001 - the case cannot even be made
-            told.note(*_word(error))
-        return (told.first or ("passed", "")) if before else _tear_down(kind) or told.first or ("passed", "")
+        wrong = self._phase(test, "call", lambda: kind(method)(result=told))
+        told.note(*wrong)
+        end = _PASSED if before else self._phase(test, "teardown", lambda: _tear_down(kind))
+        return told.first or end
 
 
 def _neighbours(work: list[tuple[str, Any, Any]], place: int) -> list[tuple[str, Any, Any]]:
@@ -194,35 +205,10 @@ def _neighbours(work: list[tuple[str, Any, Any]], place: int) -> list[tuple[str,
     return [work[place - 1] if place else nobody, work[place + 1] if place + 1 < len(work) else nobody]
 
 
-class _Quiet(io.TextIOWrapper):
-    """Where prints go, as in a session: a stream over bytes that nobody reads."""
-
-    def __init__(self) -> None:
-        super().__init__(io.BytesIO(), encoding="UTF-8", newline="", write_through=True)
-
-
-class _Warnings(warnings.catch_warnings):
-    """Warnings as pytest treats them: kept, and each deprecation told every time."""
-
-    def __init__(self) -> None:
-        super().__init__(record=True)
-
-    def __enter__(self) -> Any:
-        log = super().__enter__()
-        if not sys.warnoptions:
-            warnings.filterwarnings("always", category=DeprecationWarning)
-            warnings.filterwarnings("always", category=PendingDeprecationWarning)
-        return log
-
-
-def _called(function: Any, arguments: dict[str, Any]) -> tuple[str, str]:
-    try:
-        function(**arguments)
-    except _STOP:
-        raise
-    except BaseException as error:  # noqa: BLE001 - whatever a test raised, it did not pass
-        return _word(error)
-    return "passed", ""
+def _call(function: Any, arguments: dict[str, Any]) -> None:
+    result = function(**arguments)
+    if hasattr(result, "__await__") or hasattr(result, "__aiter__"):
+        pytest.fail("What the test returned would have to be awaited.", pytrace=False)
 
 
 def _word(error: BaseException, bad: str = "failed") -> tuple[str, str]:
@@ -233,7 +219,7 @@ def _word(error: BaseException, bad: str = "failed") -> tuple[str, str]:
     return "skipped" if isinstance(error, _SKIP) else bad, text[-MESSAGE:]
 
 
-_MACHINERY = (__name__, "repoassay_plain_fixtures", "unittest.case")
+_MACHINERY = (__name__, "repoassay_plain_fixtures", "unittest.case", "contextlib")
 
 
 class _CaseOutcome:
@@ -244,7 +230,7 @@ class _CaseOutcome:
 
     def note(self, word: str, message: str) -> None:
         """Take the first."""
-        self.first = self.first or (word, message)
+        self.first = self.first or ((word, message) if word != "passed" else None)
 
     def startTest(self, case: Any) -> None:  # noqa: N802 - named by unittest
         """Nothing to do."""
@@ -272,23 +258,24 @@ class _CaseOutcome:
         self.note("failed", "Unexpected success")
 
 
-def _set_up(kind: Any) -> tuple[str, str] | None:
+def _set_up(kind: Any) -> None:
     try:
         kind.setUpClass()
-    except _STOP:
+    except Exception:
+        _clean_up(kind)
         raise
-    except BaseException as error:  # noqa: BLE001 - as above
-        kind.doClassCleanups()
-        return _word(error, "error")
-    return None
 
 
-def _tear_down(kind: Any) -> tuple[str, str] | None:
+def _tear_down(kind: Any) -> None:
     try:
         kind.tearDownClass()
-        kind.doClassCleanups()
-    except _STOP:
-        raise
-    except BaseException as error:  # noqa: BLE001 - as above
-        return _word(error, "error")
-    return None
+    finally:
+        _clean_up(kind)
+
+
+def _clean_up(kind: Any) -> None:
+    """As pytest does it, which of old did not look at what was raised there."""
+    kind.doClassCleanups()
+    raised = [each[1] for each in getattr(kind, "tearDown_exceptions", None) or ()]
+    if raised and getattr(pytest, "version_tuple", ()) >= (8, 2):
+        raise raised[0]

@@ -36,10 +36,7 @@ def hold_shared(document: dict[str, Any], hold_pieces: Any) -> None:
     texts = [(path, text, codes[path][0], codes[path][1].co_flags) for path, text in document["texts"] if path in codes]
     hold_pieces(texts, _stamp)
     _hold_patterns(document["patterns"])
-    for path, time, names in document["folders"]:
-        finder: Any = importlib.machinery.FileFinder(path, *_external._get_supported_file_loaders())
-        finder._path_mtime, finder._path_cache = time, set(names)
-        sys.path_importer_cache[path] = finder
+    _hold_folders({path: (time, set(names)) for path, time, names in document["folders"]})
 
 
 def _sound(data: bytes) -> bool:
@@ -70,6 +67,19 @@ def _hold_code(codes: dict[str, Any]) -> None:
 
 def _stamp(status: os.stat_result) -> bytes:
     return b"".join((int(field) & 0xFFFFFFFF).to_bytes(4, "little") for field in (status.st_mtime, status.st_size))
+
+
+def _hold_folders(known: dict[str, Any]) -> None:
+    """Let whoever finds modules in a folder begin with its names, once hooks that stand in front have been asked."""
+    plain: Any = sys.path_hooks[-1]
+
+    def path_hook_for_FileFinder(path: str) -> Any:  # noqa: N802 - the name of the hook it stands for
+        finder = plain(path)
+        if path in known:
+            finder._path_mtime, finder._path_cache = known[path]
+        return finder
+
+    sys.path_hooks[-1] = path_hook_for_FileFinder
 
 
 def _hold_patterns(told: list[Any]) -> None:

@@ -6,13 +6,16 @@ Read from source, never learnt from a run, so that nothing a submission does dec
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+import functools
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
 
 from repoassay.grading.hidden_tests.parsing import parse
 from repoassay.tasks import TaskFolder
+from repoassay.types import FileEdit
 
-__all__ = ["imports_of"]
+__all__ = ["covers_imports", "imports_of"]
 
 _MOST_FILES = 400
 _MOST_BYTES = 2**20
@@ -30,6 +33,20 @@ def imports_of(folder: TaskFolder, base: Path, environment: Path) -> list[str]:
     installed = _installed(environment)
     own = {item.stem for root in roots if root.is_dir() for item in root.iterdir()}
     return sorted((named & installed) - own - _NEVER)
+
+
+def covers_imports(edits: Mapping[str, FileEdit | None], base: Path, environment: Path) -> bool:
+    """Whether a patch adds a module, anywhere, of the name of one that could have been imported beforehand.
+
+    That one would be found in the place of the patch's own, which comes first where its folder is on the import path.
+    """
+    new = {_module_name(PurePosixPath(path)) for path, edit in edits.items() if edit and not (base / path).exists()}
+    return bool(new & sys.stdlib_module_names) or bool(new - {""} and new & _installed(environment))
+
+
+def _module_name(path: PurePosixPath) -> str:
+    stem = path.name.partition(".")[0]
+    return (path.parent.name if stem == "__init__" else stem) if path.suffix in (".py", ".so", ".pyc") else ""
 
 
 def _some(roots: Iterable[Path]) -> list[Path]:
@@ -53,6 +70,7 @@ def _imports(path: Path) -> Iterator[str]:
             yield node.module
 
 
+@functools.cache
 def _installed(environment: Path) -> frozenset[str]:
     names = set()
     for place in environment.glob("lib/python*/site-packages"):

@@ -30,8 +30,9 @@ _FUTURE = sum({feature.compiler_flag for feature in _features} - {__future__.nes
 _ENCODED = re.compile(rb"(?:[^\n]*\n)?[^\n]*coding[:=](?![ \t]*utf-?8[ \t\n-])|\xef\xbb\xbf", re.IGNORECASE)
 _LEAST = 64
 """Bytes of a statement that is not rather compiled with its neighbours."""
-_LATEST = (3, 13)
-"""From 3.14 on the annotations of a module are a function of all its statements."""
+_LATEST = (3, 12)
+"""From 3.13 on a class has the number of its line among its constants, which pieces that moved would keep; from 3.14 on
+the annotations of a module are a function of all its statements."""
 
 
 class _Module:

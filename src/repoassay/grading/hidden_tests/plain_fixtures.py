@@ -6,7 +6,7 @@ a plain `pytest.fixture`. Each is made once a test, as it is first asked for, an
 
 from __future__ import annotations
 
-import getpass
+import functools
 import os
 import re
 import tempfile
@@ -15,6 +15,7 @@ from typing import Any
 
 import _pytest.capture
 import _pytest.monkeypatch
+import _pytest.tmpdir
 
 __all__ = ["TestFixtures"]
 
@@ -65,10 +66,18 @@ class TestFixtures:
         return fixture
 
     def _tmp_path(self) -> Path:
-        top = Path(os.path.realpath(tempfile.gettempdir()), f"pytest-of-{getpass.getuser()}", "pytest-0")
-        top.mkdir(mode=0o700, parents=True, exist_ok=True)
+        top = _folder_of_all()
         name, number = re.sub(r"[\W]", "_", self._test)[:_NAME], 0
         while (top / f"{name}{number}").exists():
             number += 1
         (top / f"{name}{number}").mkdir(mode=0o700)
         return top / f"{name}{number}"
+
+
+@functools.lru_cache(maxsize=None)  # noqa: UP033 - older Pythons
+def _folder_of_all() -> Path:
+    """Found once, as in a session: code under test may change who the user is said to be."""
+    user = _pytest.tmpdir.get_user() or "unknown"
+    top = Path(os.path.realpath(tempfile.gettempdir()), f"pytest-of-{user}", "pytest-0")
+    top.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return top

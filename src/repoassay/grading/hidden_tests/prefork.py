@@ -21,7 +21,7 @@ PROGRAM = Path(__file__).with_name("runner.py")
 """What runs inside: trusted code, hostile company."""
 INI = "/run/pytest.ini"
 """The configuration of every run, where no repository can change it."""
-_BESIDE = ("direct", "held_code", "pieced_code", "plain_fixtures")
+_BESIDE = ("direct", "held_code", "pieced_code", "plain_fixtures", "surroundings")
 
 
 def run_files() -> dict[str, FileEdit | None]:

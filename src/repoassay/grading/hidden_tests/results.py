@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import io
 import json
@@ -127,7 +126,7 @@ def _texts(value: object) -> list[str]:
 
 def _verified(line: bytes, key: bytes) -> dict[str, Any] | None:
     signature, _, body = line.partition(b" ")
-    expected = hmac.new(key, body, hashlib.sha256).hexdigest().encode()
+    expected = hmac.digest(key, body, "sha256").hex().encode()
     if not hmac.compare_digest(signature, expected):
         return None
     try:

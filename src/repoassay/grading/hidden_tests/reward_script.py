@@ -15,13 +15,14 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.results import ChannelReport, HiddenTestRun
 from repoassay.grading.hidden_tests.script_models import open_script_models
 from repoassay.sandbox import Command, ExportSpec, Mount, Sandbox
 from repoassay.tasks import TaskFolder
 from repoassay.text import printable
 from repoassay.types import Ended, FileEdit, Limits, TestResult
-from repoassay.workspace import state_mounts, test_variables
+from repoassay.workspace import changes_left, state_mounts, test_variables
 
 __all__ = ["REWARDS", "read_reward", "run_reward_script"]
 
@@ -60,6 +61,36 @@ def run_reward_script(
         InfraFault: It did not pass, and a model that it asked gave no answer.
         Unavailable: It asks a model, and the key is missing.
     """
+
+    def run(changes: Mapping[str, FileEdit | None], solution_passed: bool = False) -> HiddenTestRun:
+        surroundings = (environment, test_files, sandbox, limits, cancel, collect)
+        return _run(folder, base, changes, *surroundings, solution_passed=solution_passed)
+
+    try:
+        return run(edits)
+    except InfraFault:
+        # A model gave no answer. What the submission brought about is told from a fault of ours by the solution, and
+        # what has passed by then by the submission itself.
+        tests, diff = folder.task.grading.tests, folder.solution / "changes.diff"
+        right = changes_left(base, diff.read_bytes()) if tests and tests.keys and diff.is_file() else edits
+        if edits == right or not _passes(run(right)):
+            raise
+    return run(edits, solution_passed=True)
+
+
+def _run(
+    folder: TaskFolder,
+    base: Path,
+    edits: Mapping[str, FileEdit | None],
+    environment: Path,
+    test_files: Mapping[str, bytes],
+    sandbox: Sandbox,
+    limits: Limits,
+    cancel: threading.Event | None,
+    collect: tuple[ExportSpec, ...],
+    *,
+    solution_passed: bool,
+) -> HiddenTestRun:
     tests, state = folder.task.grading.tests, folder.task.state
     assert tests is not None and state is not None
     (test,) = tests.all_ids
@@ -92,7 +123,7 @@ def run_reward_script(
             cancel,
         )  # fmt: skip
         reward, forged = read_reward(own), read_reward(public)
-        judging = models.check(reward)
+        judging = models.check(reward, solution_passed)
     said = (done.stdout[-1500:] + done.stderr[-500:]).decode(errors="replace")
     signs = ["a reward was written beside the one of the tests' own script"] if None not in (reward, forged) else []
     complete = done.exit.ended is Ended.EXITED and reward is not None
@@ -101,6 +132,10 @@ def run_reward_script(
     result = TestResult.model_validate({"id": test, "outcome": outcome, "message": printable(f"{why} {said}", 3000)})
     told = ChannelReport([result], complete, ready=True, signs=signs, reward=reward)
     return HiddenTestRun(done.exit, told, said, judging)
+
+
+def _passes(run: HiddenTestRun) -> bool:
+    return run.told.reward is not None and run.told.reward >= 1
 
 
 def read_reward(folder: Path) -> float | None:
@@ -121,7 +156,7 @@ def read_reward(folder: Path) -> float | None:
         if not (folder / "reward.txt").is_file():
             return None
         values = [float((folder / "reward.txt").read_text("utf-8"))]
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError, RecursionError, OverflowError):
         return None
     return values[0] if _are_figures(values) else None
 

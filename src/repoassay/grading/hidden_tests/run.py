@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import secrets
 import threading
 from collections.abc import Mapping, Sequence
@@ -11,12 +12,13 @@ from pathlib import Path, PurePosixPath
 
 from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.base_code import brings_bytecode
+from repoassay.grading.hidden_tests.imports import covers_imports
 from repoassay.grading.hidden_tests.node import node_command
 from repoassay.grading.hidden_tests.prefork import INI, PROGRAM, WarmPool, run_files
 from repoassay.grading.hidden_tests.results import HiddenTestRun, read_channel
 from repoassay.grading.hidden_tests.reward_script import run_reward_script
 from repoassay.grading.in_place.run import run_in_place
-from repoassay.grading.state import outside_places
+from repoassay.grading.state import beside_artifacts, outside_places
 from repoassay.sandbox import Access, Command, Completed, ExportSpec, Mount, Sandbox, WarmJob, WarmParent
 from repoassay.tasks import TaskFolder
 from repoassay.text import printable
@@ -25,6 +27,7 @@ from repoassay.workspace import state_mounts, test_variables
 
 __all__ = ["hidden_files", "run_hidden"]
 
+_LOG = logging.getLogger("repoassay.grading")
 _TRIAL_SECONDS = 5.0
 """The most that a run on the base alone may take to tell what is held for the next ones."""
 _ROOT = "/tests"
@@ -87,6 +90,8 @@ def run_hidden(
         return _ran(folder, sandbox.run(replace(command, limits=limits), cancel), key, ids)
     if stray := outside_places(folder, edits):
         raise InfraFault(f"The changes of {folder.task.id} lie outside of its folders: /{printable(stray[0], 200)}.")
+    beside = set(beside_artifacts(folder, edits))
+    edits = {path: edit for path, edit in edits.items() if path not in beside}  # in order: a deletion makes room
     if tests.runner == "script":
         return run_reward_script(folder, base, edits, environment, hidden, sandbox, limits, cancel, collect)
     job: dict[str, object] = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": INI, "root": _ROOT}
@@ -97,7 +102,7 @@ def run_hidden(
     laid: dict[str, FileEdit | None] = {f"{_ROOT}/{name}": FileEdit(content) for name, content in hidden.items()}
     tests_alone = dict(laid)
     laid |= {f"{top}/{name}": edit for name, edit in edits.items()}
-    if pool is not None and not state:
+    if pool is not None and not state and not covers_imports(edits, base, environment):
         branch = "" if brings_bytecode(edits) else folder.digest
         warm = WarmJob(base, pool.bytecode(base, environment), laid, job, limits, branch)
         return _warm(pool, folder, environment, warm, tests_alone, key, ids, cancel)
@@ -165,7 +170,8 @@ def _warm(
 
     try:
         done = pool.parent(folder, base, environment, trial).run(job, cancel)
-    except InfraFault:
+    except InfraFault as fault:
+        _LOG.info("prefork server of %s replaced: %s", folder.task.id, printable(str(fault), 500))
         pool.drop(environment)
         done = pool.parent(folder, base, environment, trial).run(job, cancel)
     told = read_channel(done.told, key, ids)

@@ -47,7 +47,7 @@ def _load(name: str) -> dict[str, Any]:
 _hook = vars(builtins)["ɵ"] = _load("observer")["Hook"]()
 """By this rewritten tests send values."""
 _DirectRun = _load("direct")["DirectRun"]
-_TestFixtures = _load("plain_fixtures")["TestFixtures"]
+_direct_parts = {**_load("plain_fixtures"), **_load("surroundings")}
 _held_code = _load("held_code")
 _pieced_code = _load("pieced_code")
 
@@ -57,14 +57,14 @@ class Channel:
 
     def __init__(self, descriptor: int, key: bytes) -> None:
         self._descriptor, self._key, self._number = descriptor, key, 0
-        self._write, self._dumps, self._new = os.write, json.dumps, hmac.new
+        self._write, self._dumps, self._digest = os.write, json.dumps, hmac.digest
 
     def send(self, **fields: object) -> None:
         """Write one line."""
         fields["n"] = self._number
         self._number += 1
         body = self._dumps(fields).encode()
-        line = self._new(self._key, body, hashlib.sha256).hexdigest().encode() + b" " + body + b"\n"
+        line = self._digest(self._key, body, "sha256").hex().encode() + b" " + body + b"\n"
         while line:
             line = line[self._write(self._descriptor, line) :]
 
@@ -144,7 +144,8 @@ _ARGUMENTS = (
 )  # fmt: skip
 _RARELY = (50_000, 20, 50)
 _warm: dict[str, Any] = {}
-"""In a prefork server: pytest's configuration, its started session, and its own function that rewrites tests."""
+"""In a prefork server: pytest's configuration, its started session, and its own function that rewrites tests; in a
+branch of it, the guard."""
 _own: dict[str, bytes] = {}
 """In a prefork server: the tests of the job to be started, rewritten and marshalled, by path."""
 
@@ -232,6 +233,7 @@ _kept = SavedState()
 def hold(document: dict[str, Any]) -> None:
     """Hold what the jobs of one task share, in a branch of a prefork server."""
     _kept.leave()
+    _warm["guard"] = Guard()
     _held_code["hold_shared"](document, _pieced_code["hold_pieces"])
 
 
@@ -301,7 +303,7 @@ def run(job: dict[str, Any], descriptor: int) -> None:
     channel = Channel(descriptor, bytes.fromhex(job.pop("key")))
     os.set_inheritable(descriptor, False)
     learn = _held_code["learn"]() if job.get("learn") else lambda: None  # before the guard remembers anything
-    guard, leave = Guard(), os._exit
+    guard, leave = _warm.get("guard") or Guard(), os._exit
     gc.set_threshold(*_RARELY)  # a run is short: what a repository allocates while it is imported is no garbage
     channel.send(ready=True)  # whatever goes wrong before this line is not the submission's doing
     sys.path[:0] = job["path"]
@@ -312,7 +314,7 @@ def run(job: dict[str, Any], descriptor: int) -> None:
     job["ids"] = [test for test in job["ids"] if test not in scripts]
     code = 0
     codes = {path: marshal.loads(code) for path, code in _own.items()} if job.get("direct") else {}  # noqa: S302 - ours
-    direct = _DirectRun(channel, _hook, job["root"], codes, _TestFixtures)
+    direct = _DirectRun(channel, _hook, job["root"], codes, _direct_parts)
     if job["ids"]:
         code = direct.run(job["ids"]) if job.get("direct") else _run_pytest(job, ResultRecorder(channel))
     for test in scripts:

@@ -94,8 +94,11 @@ class ScriptModels:
             content = re.sub(re.escape(address) + rb"(?![\w.:-])", here.replace(b"\\", rb"\\"), content)
         return content
 
-    def check(self, reward: float | None) -> Spending | None:
+    def check(self, reward: float | None, solution_passed: bool) -> Spending | None:
         """What was asked; None where no model is.
+
+        A submission can ask too, what is refused or until nothing is left: that excuses nothing where the solution has
+        passed meanwhile. An outage of the model is never its doing.
 
         Raises:
             InfraFault: The tests did not pass, and a model that was asked gave no answer.
@@ -103,9 +106,11 @@ class ScriptModels:
         if not self.env:
             return None
         spent = self.spent()
-        troubles = [spent.outage and f"the last call to it ended as {spent.outage}", spent.exhausted]
-        if not spent.calls and spent.failed + spent.refused:
-            troubles.append("no call to it was answered")
+        troubles = [spent.outage and f"the last call to it ended as {spent.outage}"]
+        if not solution_passed:
+            troubles.append(spent.exhausted)
+            if not spent.calls and spent.failed + spent.refused:
+                troubles.append("no call to it was answered")
         if (reward is None or reward < 1) and (trouble := next(filter(None, troubles), "")):
             raise InfraFault(f"The model that these tests ask could not judge: {trouble} ({account_of(spent)}).")
         return spent

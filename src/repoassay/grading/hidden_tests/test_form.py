@@ -29,7 +29,7 @@ def is_simple(source: str) -> bool:
         tree = parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    foreign = {"TestCase", *_MADE} & {name for node in tree.body for name in _bound(node)}
+    foreign = {"TestCase", "*", *_MADE} & {name for node in tree.body for name in _bound(node)}
     own = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef) and _is_fixture(node)}
     if foreign or _WORDS.search(source) or own.keys() & _MADE:
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from repoassay.types import Ended, Exit, FileEdit, Limits
 
 __all__ = ["OracleJudge", "WithheldCheck"]
 
+_LOG = logging.getLogger("repoassay.grading")
 _HERE = Path(__file__).parent
 _PARTS = ("forms", "nodes", "values", "comparing")
 _LIMITS = Limits(seconds=30, memory=640 * 2**20, disk=16 * 2**20, processes=64, output=2**16)
@@ -81,7 +83,8 @@ class OracleJudge:
         parent = self._running()
         try:
             done = parent.run(job)
-        except InfraFault:
+        except InfraFault as fault:
+            _LOG.info("judge replaced: %s", fault)
             self._drop(parent)
             done = self._running().run(job)
         lines = done.told.split(b"\n")[:-1]

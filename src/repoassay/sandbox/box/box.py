@@ -47,14 +47,18 @@ class BoxSandbox:
         check_doors(setup.doors)
         for each in setup.collect:
             each.into.mkdir(parents=True, exist_ok=True)
-        with contextlib.ExitStack() as stack:
+        stack = contextlib.ExitStack()
+        try:
             folder = Path(tempfile.mkdtemp(prefix="repoassay-box-"))
             stack.callback(remove_tree, folder)
             plan = plan_box(setup).with_files(folder)
             folder.chmod(0o755)
             box, spec = self.start(plan, folder, stack)
-            session = BoxSession(setup, box, spec, cancel, stack.pop_all())
-        session.await_start()
+            session = BoxSession(setup, box, spec, cancel, stack)
+            session.await_start()
+        except BaseException:  # Ctrl-C, say, while the session is made: then nobody else has the stack
+            stack.close()
+            raise
         return session
 
     def start(self, plan: BoxPlan, folder: Path, stack: contextlib.ExitStack) -> tuple[RunningBox, dict[str, Any]]:

@@ -66,9 +66,9 @@ def send(target: _socket.socket, word: bytes, descriptors: Sequence[int], flags:
 
 
 def receive(source: _socket.socket, most: int) -> tuple[bytes, list[int]]:
-    """One message and its descriptors; leaves for good when the other end is closed."""
+    """One message and its descriptors; raises EOFError when the other end is closed."""
     data, extra, *_ = source.recvmsg(128, _socket.CMSG_SPACE(4 * most), _socket.MSG_CMSG_CLOEXEC)
     if not data:
-        os._exit(0)
+        raise EOFError
     found = b"".join(numbers for *_, numbers in extra)
     return data, list(struct.unpack(f"{len(found) // 4}i", found))

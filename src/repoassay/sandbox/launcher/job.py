@@ -1,6 +1,6 @@
 """The place of one job: namespaces and a file tree of its own, made before anybody enters.
 
-The *slot maker*, a fork of the fork server, has entered the user namespace of jobs. For each job it forks *process 1*
+A *slot maker*, a fork of the fork server, has entered the user namespace of a slot. For each job it forks *process 1*
 of new namespaces. That lays the repository out as an overlay on a fresh tmpfs, hands the namespaces to whoever is to
 run the job, and then only buries orphans; its end is the end of everything in there.
 """
@@ -11,11 +11,12 @@ import _socket
 import gc
 import os
 import signal
+import stat
 
 from repoassay.sandbox.launcher import kernel
 from repoassay.sandbox.launcher.framing import held_document, receive, send
 from repoassay.sandbox.launcher.identity import INSIDE
-from repoassay.sandbox.launcher.root import TERMINALS
+from repoassay.sandbox.launcher.root import TERMINALS, remove
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
@@ -41,11 +42,11 @@ def make_slots(users: int, server: _socket.socket) -> NoReturn:
     """In a fork of the fork server: make the place of each job that it asks for, until it is gone.
 
     What it asks comes as three descriptors: a document with `layers` (of the repository, uppermost first), `writes` and
-    `disk`; where the namespaces are sent, as descriptors; and a pipe that is told the number of process 1, then what
-    went wrong, if anything, and is closed when all is laid out.
+    `disk`; where the namespaces are sent, as descriptors; and a pipe that is told, a line each, the number of process 1
+    and what went wrong, if anything, and is closed when all is laid out.
 
     Args:
-        users: The user namespace of jobs.
+        users: The user namespace of the slot.
         server: Where the fork server asks.
     """
     try:
@@ -61,6 +62,8 @@ def make_slots(users: int, server: _socket.socket) -> NoReturn:
             _make_slot(*given)
             for descriptor in given:
                 os.close(descriptor)
+    except EOFError:
+        pass  # the fork server is gone
     except BaseException as error:  # noqa: BLE001 - the host reads why from what was said
         os.write(2, f"{type(error).__name__}: {error}\n".encode())
     finally:
@@ -85,7 +88,7 @@ def _make_slot(body: int, entrance: int, made: int) -> None:
 
 
 def _fault(error: BaseException) -> bytes:
-    return f"fault {type(error).__name__}: {error}".encode()[:2000]
+    return " ".join(f"{type(error).__name__}: {error}".split()).encode()[:2000] + b"\n"
 
 
 def _be_first(job: dict[str, Any], channel: int) -> None:
@@ -130,7 +133,7 @@ def _lay_out(job: dict[str, Any]) -> None:
 
 
 def _write(path: str, content: bytes | None, *, executable: bool) -> None:
-    """Write or remove one file; no folder on the way may be a link, which the base tree could hold."""
+    """Write or remove one file, or an empty folder; no folder on the way may be a link, which the base could hold."""
     folder = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     *parents, name = path.strip("/").split("/")
     try:
@@ -149,12 +152,32 @@ def _write(path: str, content: bytes | None, *, executable: bool) -> None:
             os.close(folder)
             folder = inner
         if content is None:
-            os.unlink(name, dir_fd=folder)
+            _remove(name, folder)
             return
         flags = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with os.fdopen(os.open(name, flags, 0o644, dir_fd=folder), "wb") as stream:
+        try:
+            file = os.open(name, flags, 0o644, dir_fd=folder)
+        except IsADirectoryError:
+            _remove(name, folder)
+            file = os.open(name, flags, 0o644, dir_fd=folder)
+        with os.fdopen(file, "wb") as stream:
             stream.write(content)
             os.fchmod(stream.fileno(), 0o755 if executable else 0o644)
             os.fchown(stream.fileno(), INSIDE, INSIDE)
     finally:
         os.close(folder)
+
+
+def _remove(name: str, folder: int) -> None:
+    cache = f"{name}/__pycache__"  # the layer of byte code keeps what a folder had compiled
+    if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+        try:
+            compiled = os.open(cache, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        except FileNotFoundError:
+            pass
+        else:
+            for each in os.listdir(compiled):
+                os.unlink(each, dir_fd=compiled)
+            os.close(compiled)
+            os.rmdir(cache, dir_fd=folder)
+    remove(name, folder)

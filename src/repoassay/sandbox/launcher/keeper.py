@@ -27,16 +27,16 @@ _MUCH = 1 << 14
 _ENTERING = 120.0
 """Seconds the warm interpreter may take, with whatever it has to import first, until it enters a slot."""
 _ENDING = 1.0
+_KILLED = "process 1 of its namespace was killed"
 _CREDENTIALS = struct.Struct("iII")
-_REPORT = struct.Struct("iddq")
 _KIB = 1024
 
 
 class Keeper:
-    """Holds the fork server's ends of a job; `run` by the server's loop, which calls what fits the event."""
+    """Holds the fork server's ends of a job in the slot of `users`; the server's loop calls what fits the event."""
 
-    def __init__(self, job: dict[str, Any]) -> None:
-        self.job = job
+    def __init__(self, job: dict[str, Any], users: int = -1) -> None:
+        self.job, self.users = job, users
         self.entrance, self.inner = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
         self.entrance.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
         told, inner = _socket.socketpair()  # whoever has an end of a pipe can read back what was written to it
@@ -49,7 +49,7 @@ class Keeper:
         self.entrance.setblocking(False)
         self.open = {self.told, self.said, self.made, self.entrance.fileno()}
         self.ends = self.open - {self.said}  # while the loop knows them
-        self.first = self.entrant = 0
+        self.first = self.entrant = self.worker = 0
         self.gate: Gate | None = None
         self._heard, self._spoken, self._notes = bytearray(), bytearray(), bytearray()
         self._pidfd = -1
@@ -57,7 +57,7 @@ class Keeper:
         self._ended, self._fault = "", ""
         self._status: int | None = None
         self._cpu, self._peak = 0.0, 0
-        self._first_gone = self._entrant_gone = False
+        self._through = self._first_gone = self._entrant_gone = self.answered = False
         self.started = time.monotonic()
         self.wall = self._look = 0.0
         self.due = self.started + _ENTERING
@@ -102,20 +102,29 @@ class Keeper:
         if not self.first and self.made in self.open:
             self.ready(self.made)
 
+    def know_worker(self) -> None:
+        """The same of the worker's number."""
+        if not self.worker and self.entrance.fileno() in self.open:
+            self.ready(self.entrance.fileno())
+
     def _note(self, *, at_end: bool) -> None:
-        number, newline, rest = bytes(self._notes).partition(b"\n")
-        if newline and number.isdigit() and not self.first:
-            self.first = int(number)
+        """Lines of the slot maker and of process 1, of whom either may be the first to write, or to end."""
+        *lines, _ = bytes(self._notes).split(b"\n")
+        number = next((int(line) for line in lines if line.isdigit()), 0)
+        if number and not self.first:
+            self.first, self._first_gone = number, not _is_child(number)
             if self.ending:
                 self._kill_first()
-        fault = rest if newline else bytes(self._notes)
-        if at_end and (fault or not self.first):
-            if not self.first:
-                self._first_gone = True
-            self.fail(fault.decode(errors="replace").removeprefix("fault ") or "its process 1 could not be made")
+        for fault in lines:
+            if not fault.isdigit():
+                self.fail(fault.decode(errors="replace"))
+        if at_end and not number:
+            self._first_gone = True
+        if self._first_gone:
+            self.fail(_KILLED if number else "its process 1 could not be made")
 
     def _word(self) -> bool:
-        """A word of who enters: that it is there, and at the end what became of the job."""
+        """A word of who enters, that it is there, or of the worker, that it was born in there."""
         try:
             data, extra, *_ = self.entrance.recvmsg(64, _socket.CMSG_SPACE(_CREDENTIALS.size))
         except BlockingIOError:
@@ -124,23 +133,20 @@ class Keeper:
             data, extra = b"", []
         if not data:
             self._entrant_gone = True
-            if not self.ending and self._watch is None:
+            if self._watch is None:
                 self.fail("the warm interpreter did not start it")
-            self.end("exited")
             return False
+        number = next((_CREDENTIALS.unpack(sent[: _CREDENTIALS.size])[0] for *_, sent in extra), 0)
         if data == b"here" and not self.entrant and not self.ending:
-            self._meet(extra)
-        elif len(data) == _REPORT.size and self._watch is None:
-            self.fail("the warm interpreter told of its end before it was let in")
-        elif len(data) == _REPORT.size and self._status is None:
-            self._status, user, system, peak = _REPORT.unpack(data)
-            self._cpu, self._peak = self._cpu + user + system, peak * _KIB
-            self._entrant_gone = True
-            self.end("exited")
+            self._meet(number)
+        elif data == b"born" and self._through and not self.worker:
+            self.worker = number
+            limits = (self.job["memory"], self.job["disk"], self.job["processes"])
+            self._watch = Watch([self.first, self.worker], *limits, [])
         return True
 
-    def _meet(self, extra: list[tuple[int, int, bytes]]) -> None:
-        self.entrant = next(_CREDENTIALS.unpack(data[: _CREDENTIALS.size])[0] for *_, data in extra)
+    def _meet(self, number: int) -> None:
+        self.entrant = number
         try:
             self._pidfd = os.pidfd_open(self.entrant)
             self.gate = Gate(self.entrant)
@@ -157,13 +163,11 @@ class Keeper:
             except OSError as error:
                 reason = f"it ended at the gate ({error})"
             if reason == "through":
-                self.gate = None
+                self.gate, self._through = None, True
                 self.know_first()
                 self.started = time.monotonic()
                 self.due = self.started + self.job["seconds"]
                 self._look = self.started + LOOK
-                limits = (self.job["memory"], self.job["disk"], self.job["processes"])
-                self._watch = Watch([self.first, self.entrant], *limits, [])
             elif reason:
                 self.fail(f"the warm interpreter may not start it: {reason}")
         else:
@@ -195,7 +199,6 @@ class Keeper:
         if not self.ending:
             self._fault = reason
             self._end()
-            self._kill_entrant()
 
     def end(self, how: str) -> None:
         """End the job; the first reason holds."""
@@ -207,6 +210,10 @@ class Keeper:
         self.wall = time.monotonic() - self.started
         self.due = time.monotonic() + _ENDING
         self._kill_first()
+        try:
+            self.entrance.shutdown(_socket.SHUT_WR)  # who waits to enter leaves by itself: it may share others' memory
+        except OSError:
+            pass  # it has left
         if not self.entrant:
             self._entrant_gone = True  # and should it still come, it finds nobody here
 
@@ -222,16 +229,27 @@ class Keeper:
                 pass
         self._entrant_gone = True
 
+    def ended(self, status: int, usage: resource.struct_rusage) -> None:
+        """The worker has ended, and with it the job."""
+        self.worker = -1
+        self._status, self._peak = status, usage.ru_maxrss * _KIB
+        self._cpu += usage.ru_utime + usage.ru_stime
+        self.end("exited")
+
     def buried(self, usage: resource.struct_rusage) -> None:
         """Process 1 has ended, and with it the whole namespace."""
         self._first_gone = True
         self._cpu += usage.ru_utime + usage.ru_stime
-        if not self.ending:
-            self.fail("process 1 of its namespace was killed") if self._watch is None else self.end("exited")
+        if self._watch is not None:
+            self.end("exited")
+        elif self.made in self.open:
+            self.ready(self.made)  # where it says why, if it was not killed
+        else:
+            self.fail(_KILLED)
 
-    def overdue(self, now: float) -> bool:
-        """Whether it should have ended long ago, which only a hostile warm interpreter can bring about."""
-        return self.ending and now > self.due + 10
+    def late(self, now: float, most: float) -> bool:
+        """Whether it takes so many seconds longer than usual until nothing of it is left."""
+        return self.ending and now > self.due + most
 
     def answer(self) -> dict[str, Any]:
         """What became of the job."""
@@ -257,6 +275,15 @@ class Keeper:
 
     def _sink(self, descriptor: int) -> tuple[bytearray, int]:
         return (self._heard, _TOLD) if descriptor == self.told else (self._spoken, _SAID)
+
+
+def _is_child(pid: int) -> bool:
+    """Whether it is ours and not buried yet."""
+    try:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _take(descriptor: int, sink: bytearray, most: int) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import resource
 import struct
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "NO_LINKS",
     "NO_MAGIC_LINKS",
     "NO_OTHER_MOUNT",
+    "adopt_nobody",
     "detach",
     "die_with_parent",
     "drop_bounding_set",
@@ -32,6 +34,7 @@ __all__ = [
     "freeze",
     "keep_capabilities",
     "loopback_up",
+    "most_files",
     "mount",
     "move_root",
     "no_new_privileges",
@@ -65,6 +68,7 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_SET_SECCOMP, _PR_CAPB
     24,
     38,
 )
+_PR_SET_CHILD_SUBREAPER = 36
 _SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _SYS_CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE_PARENT, _SIGCHLD = 0x8000, 17
@@ -187,6 +191,11 @@ def dumpable() -> None:
     _prctl(_PR_SET_DUMPABLE, 1, "set dumpable")
 
 
+def adopt_nobody() -> None:
+    """Leave orphans among this process's descendants to process 1."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 0, "adopt nobody")
+
+
 def keep_capabilities() -> None:
     """Keep what is permitted when the user id changes from root's to another."""
     _prctl(_PR_SET_KEEPCAPS, 1, "keep capabilities")
@@ -231,6 +240,15 @@ def set_filter(program: bytes) -> None:
         _libc.prctl(_PR_SET_SECCOMP, mode_filter, ctypes.byref(header), zero, zero),
         "install seccomp filter",
     )
+
+
+def most_files() -> int:
+    """Open files that code which may be hostile gets: half of ours at most, which `main.py` has raised to all it may.
+
+    The kernel counts the descriptors that sockets of an account have in flight, everywhere together, and lets nobody
+    send one more when they are more than the files the sender itself may open.
+    """
+    return min(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1] // 2)
 
 
 def set_hostname(name: bytes) -> None:

@@ -30,6 +30,8 @@ _LOOK = 0.05
 def main() -> None:
     """Read a `Spec` from standard input, run it, and write one document to its status descriptor."""
     forget_command_line()
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # see `most_files`
     spec: Spec = read_spec(_read_all(0))  # type: ignore[assignment]  # an object with the same attributes
     given = (spec.status_fd, spec.control_fd, spec.channel_fd, spec.jobs_fd, spec.results_fd, spec.doors_fd,
              spec.session_fd)  # fmt: skip

@@ -13,13 +13,13 @@ import _socket
 import gc
 import os
 import resource
-import struct
 import sys
 
 from repoassay.sandbox.launcher import kernel
 from repoassay.sandbox.launcher.framing import held_document, receive, send
 from repoassay.sandbox.launcher.job import KINDS
 from repoassay.sandbox.launcher.prefork_filter import compile_job_filter, compile_warm_filter
+from repoassay.sandbox.launcher.shared_child import SharedChild, can_share
 from repoassay.sandbox.launcher.signals import as_a_fresh_python
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
@@ -51,6 +51,8 @@ def be_warm(spec: Spec, server: _socket.socket) -> NoReturn:
         server = _socket.socket(-1, -1, -1, channel)
         server.send(b"ready")
         Interpreter(server, space, strict).run()
+    except EOFError:
+        pass  # the fork server is gone
     except BaseException as error:  # noqa: BLE001 - the host reads why from what was said
         os.write(2, f"{type(error).__name__}: {error}\n".encode())
     finally:
@@ -74,9 +76,10 @@ def _give_up(processes: int) -> None:
 
 _EVERYWHERE = {
     resource.RLIMIT_CORE: 1,  # not 0, as in init.py
-    resource.RLIMIT_NOFILE: 4096,
+    resource.RLIMIT_NOFILE: kernel.most_files(),
     resource.RLIMIT_MEMLOCK: 1 << 20,
     resource.RLIMIT_MSGQUEUE: 1 << 16,
+    resource.RLIMIT_SIGPENDING: 1 << 12,  # timers too, of which an account has so many
 }
 
 
@@ -119,6 +122,7 @@ def _import(names: list[str]) -> None:
 
 
 def _settle() -> None:
+    kernel.adopt_nobody()  # a package may have asked for it: workers are for the fork server to adopt
     gc.collect()
     gc.freeze()  # so that collections in children leave the shared pages alone
 
@@ -139,6 +143,10 @@ class Interpreter:
         self._forked: set[int] = set()
         self._held: dict[str, int] = {}
         self._branches: dict[str, _socket.socket] = {}
+        self._job: tuple[dict[str, Any], int, int, int] = ({}, -1, -1, -1)
+        self._child: SharedChild | None = None
+        self._env: dict[str, str] = {}
+        """In a branch: what workers find as their environment."""
 
     def run(self) -> None:
         """Do what the server says until it is gone."""
@@ -160,12 +168,32 @@ class Interpreter:
                 continue
             self._foresee(document)
             entrance, told, said = given
-            pid = os.fork()
-            if pid == 0:
-                _enter(document, entrance, told, said, self._space["work"], self._strict)
-            self._forked.add(pid)
+            self._job = (document, entrance, told, said)
+            if self._child is not None:
+                env = document.pop("env")  # the worker finds it so
+                if env != self._env:
+                    _as_started(env)
+                    self._env = env
+                self._child.start()
+            else:
+                pid = os.fork()
+                if pid == 0:
+                    self._enter()
+                    os._exit(0)
+                self._forked.add(pid)
             for descriptor in given:
                 os.close(descriptor)
+
+    def enter_sharing(self) -> None:
+        """From now on have jobs entered by a child that shares this memory.
+
+        Only for a branch: where such a child is ended on its way this process has to end too.
+        """
+        if can_share():
+            self._child = SharedChild(self._enter)
+
+    def _enter(self) -> None:
+        _enter(*self._job, self._space["work"], self._strict)
 
     def _keep(self, branch: str, body: int) -> None:
         if branch in self._branches:
@@ -213,7 +241,11 @@ class Interpreter:
             self._space["hold"](document)
             del document
             _settle()
-            Interpreter(_socket.socket(-1, -1, -1, channel), self._space, self._strict).run()
+            branch = Interpreter(_socket.socket(-1, -1, -1, channel), self._space, self._strict)
+            branch.enter_sharing()
+            branch.run()
+        except EOFError:
+            pass  # it is cut
         except BaseException as error:  # noqa: BLE001 - what it was given is not done, which the server sees
             os.write(2, f"{type(error).__name__}: {error}\n".encode())
         finally:
@@ -228,10 +260,17 @@ class Interpreter:
 _MOST_BRANCHES, _MOST_HELD = 48, 256
 
 
+def _as_started(env: dict[str, str]) -> None:
+    """Signals and variables as an interpreter finds them that was started for a job."""
+    as_a_fresh_python()
+    os.environ.clear()
+    os.environ.update(env)
+
+
 def _enter(
     job: dict[str, Any], entrance: int, told: int, said: int, work: Callable[[dict[str, Any], int], None], strict: bytes
-) -> NoReturn:
-    """In a fork: enter the job's slot, fork the worker there, and tell what became of it."""
+) -> None:
+    """In a child of its own: enter the job's slot and fork the worker there, which the fork server adopts."""
     try:
         server = _socket.socket(-1, -1, -1, entrance)
         server.send(b"here")
@@ -243,34 +282,34 @@ def _enter(
         for descriptor, kind in zip(namespaces, KINDS.values(), strict=True):
             kernel.setns(descriptor, kind)
         kernel.drop_capabilities()
-        worker = os.fork()
-        if worker == 0:
-            _be_worker(job, work, strict, told, said)
-        os.close(told)
-        os.close(said)
-        status = os.waitpid(worker, 0)[1]
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        server.send(struct.pack("iddq", status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss))
+        if os.fork() == 0:
+            _be_worker(job, server, work, strict, told, said)
+    except EOFError:
+        pass  # the job has ended already
     except OSError as error:
         os.write(said, f"the slot could not be entered: {error}\n".encode())
-    finally:
-        os._exit(0)
 
 
 def _be_worker(
-    job: dict[str, Any], work: Callable[[dict[str, Any], int], None], strict: bytes, told: int, said: int
+    job: dict[str, Any],
+    server: _socket.socket,
+    work: Callable[[dict[str, Any], int], None],
+    strict: bytes,
+    told: int,
+    said: int,
 ) -> NoReturn:
     status = 1
     try:
-        as_a_fresh_python()
+        server.send(b"born")
+        server.detach()
+        if "env" in job:
+            _as_started(job["env"])
         os.setsid()  # or a signal to its own group would reach the warm interpreter
         null = os.open("/dev/null", os.O_RDONLY)
         for descriptor, target in ((null, 0), (said, 1), (said, 2)):
             os.dup2(descriptor, target)
         channel = os.dup2(told, 3, inheritable=False)
         os.closerange(4, 4096)
-        os.environ.clear()
-        os.environ.update(job["env"])
         os.chdir("/tmp")  # noqa: S108 - inside the slot
         _limit(_limits(job))
         kernel.set_filter(strict)
@@ -294,6 +333,6 @@ def _limits(job: dict[str, Any]) -> dict[int, int]:
         **_EVERYWHERE,
         resource.RLIMIT_FSIZE: job["disk"],
         resource.RLIMIT_CPU: int(job["seconds"] * (os.cpu_count() or 1)) + 5,
-        # Counted over all jobs of the parent, which are one account to the kernel; the fork server counts this one's.
+        # So that the kernel stops at once what the fork server's looks come too late for.
         resource.RLIMIT_NPROC: job["processes"] * 4,
     }

@@ -1,7 +1,7 @@
 """The fork server of a prefork server: process 1 inside, which has slots made for jobs and holds jobs to their limits.
 
 It imports nothing of the environment, so that nothing hostile ever runs in it, and alone speaks with the host. Neither
-does the *slot maker* (`job.py`), which it forks. The *warm interpreter* (`prefork.py`), which has imported what jobs
+do the *slot makers* (`job.py`), which it forks. The *warm interpreter* (`prefork.py`), which has imported what jobs
 need, has no privilege: it is forked here, told of each job, and forks once a job; what it forks enters the slot through
 a gate (`gate.py`). Jobs come over one pipe and results go over another, each a marshalled document behind its length.
 One thread and one loop serve all jobs.
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["serve"]
 
 _ALL = 0x40000000 | os.WNOHANG  # processes we trace among them
+_PATIENCE = 1.0
+"""Seconds after which a job is answered although its place is still being taken down: it may have filled that."""
+_KEPT = 10.0
+"""Seconds after which the dead of a job are looked for, which a hostile warm interpreter may have adopted."""
 
 
 def serve(spec: Spec) -> None:
@@ -41,7 +45,7 @@ def serve(spec: Spec) -> None:
 
     Raises OSError when the warm interpreter ends before that, or keeps a job from ending.
     """
-    users = _user_namespace()
+    users = [_user_namespace(spec.slots) for _ in range(spec.slots)]
     bell, ring = os.pipe()
     for descriptor in (bell, ring):
         os.set_blocking(descriptor, False)
@@ -57,14 +61,19 @@ def serve(spec: Spec) -> None:
     _Server(spec, users, bell, ours, warm).run()
 
 
-def _user_namespace() -> int:
-    """Make the user namespace of jobs; a descriptor of it. Nothing hostile runs yet to look into its maker."""
+def _user_namespace(slots: int) -> int:
+    """Make the user namespace of a slot; a descriptor of it. Nothing hostile runs yet to look into its maker.
+
+    Each slot has its own, within which the kernel counts processes and what watches files: no job can take those of
+    another.
+    """
     ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
     child = os.fork()
     if child == 0:
         try:
             kernel.unshare(kernel.CLONE_NEWUSER)
             map_ourselves()
+            _share_watches(slots)
             made = os.open("/proc/self/ns/user", os.O_RDONLY)
             theirs.sendmsg([b"u"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", made))])
         except OSError as error:
@@ -81,23 +90,32 @@ def _user_namespace() -> int:
     return found
 
 
+def _share_watches(slots: int) -> None:
+    """Let the jobs of all slots have, together, at most half of what this account may have to watch files with."""
+    for name in ("instances", "watches"):
+        with open(f"/proc/sys/fs/inotify/max_user_{name}") as stream:
+            most = int(stream.read())
+        with open(f"/proc/sys/user/max_inotify_{name}", "w") as stream:
+            stream.write(str(max(1, most // (2 * slots))))
+
+
 class _Server:
-    def __init__(self, spec: Spec, users: int, bell: int, warm: _socket.socket, pid: int) -> None:
-        self._spec, self._users, self._bell, self._warm, self._pid = spec, users, bell, warm, pid
+    def __init__(self, spec: Spec, users: list[int], bell: int, warm: _socket.socket, pid: int) -> None:
+        self._spec, self._free, self._bell, self._warm, self._pid = spec, users, bell, warm, pid
         self._read = bytearray()
         self._waiting: list[dict[str, Any]] = []
         self._keepers: list[Keeper] = []
         self._open = True
         self._poll = select.poll()
-        self._maker: _socket.socket | None = None
-        self._making = 0
+        self._makers: dict[int, tuple[int, _socket.socket]] = {}
+        """Slot makers by user namespace."""
 
     def run(self) -> None:
         """Serve until the host closes its end and the last job has ended."""
         for descriptor in (self._bell, self._warm.fileno(), self._spec.jobs_fd):
             self._poll.register(descriptor, select.POLLIN)
         while self._open or self._keepers or self._waiting:
-            while self._waiting and len(self._keepers) < self._spec.slots:
+            while self._waiting and self._free:
                 self._start(self._waiting.pop(0))
             for descriptor, _ in self._poll.poll(LOOK * 1000 if self._keepers else None):
                 self._ready(descriptor)
@@ -133,9 +151,9 @@ class _Server:
                 return
             if pid == self._pid and not os.WIFSTOPPED(status):
                 raise OSError(f"the warm interpreter ended with {os.waitstatus_to_exitcode(status)}")
-            if pid == self._making and not os.WIFSTOPPED(status):
-                self._making, self._maker = 0, None  # a hostile warm interpreter may end it, and gains nothing
-                continue
+            dead = [users for users, (maker, _) in self._makers.items() if maker == pid and not os.WIFSTOPPED(status)]
+            for users in dead:  # a hostile warm interpreter may end it, and gains nothing
+                self._makers.pop(users)[1].close()
             self._ended(pid, status, usage)
 
     def _ended(self, pid: int, status: int, usage: resource.struct_rusage) -> None:
@@ -147,21 +165,27 @@ class _Server:
             return
         for keeper in self._keepers:
             keeper.know_first()
+            keeper.know_worker()
             if keeper.first == pid:
                 keeper.buried(usage)
+            elif keeper.worker == pid:
+                keeper.ended(status, usage)
 
     def _look(self) -> None:
         now = time.monotonic()
         for keeper in list(self._keepers):
             for descriptor in keeper.look(now):
                 self._poll.register(descriptor, select.POLLIN)
+            if not keeper.answered and (keeper.over or keeper.late(now, _PATIENCE)):
+                keeper.answered = True
+                _send(self._spec.results_fd, {"id": keeper.job["id"], **keeper.answer()})
             if keeper.over:
                 self._keepers.remove(keeper)
+                self._free.append(keeper.users)
                 for descriptor in keeper.ends:
                     self._poll.unregister(descriptor)
-                _send(self._spec.results_fd, {"id": keeper.job["id"], **keeper.answer()})
                 keeper.close()
-            elif keeper.overdue(now):
+            elif keeper.late(now, _KEPT) and _dead_are_kept():
                 raise OSError("the warm interpreter keeps a job from ending")
 
     def _take(self) -> None:
@@ -193,12 +217,12 @@ class _Server:
                 keeper.end("cancelled")
 
     def _start(self, job: dict[str, Any]) -> None:
-        keeper = Keeper(job)
+        keeper = Keeper(job, self._free.pop())
         self._keepers.append(keeper)
         for descriptor in keeper.ends:
             self._poll.register(descriptor, select.POLLIN)
         place = {name: job[name] for name in ("layers", "writes", "disk")}
-        made = _tell(self._maker or self._start_maker(), b"slot", place, [keeper.entrance.fileno(), keeper.made_inner])
+        made = _tell(self._maker(keeper.users), b"slot", place, [keeper.entrance.fileno(), keeper.made_inner])
         document = {name: job[name] for name in _FOR_THE_INTERPRETER}
         document["writes"] = [write for write in job["writes"] if not write[0].startswith(_REPOSITORY)]
         given = [keeper.inner.fileno(), keeper.told_inner, keeper.said_inner]
@@ -207,16 +231,37 @@ class _Server:
         if not (made and told):
             keeper.fail(f"the {'warm interpreter' if made else 'slot maker'} takes no more jobs")
 
-    def _start_maker(self) -> _socket.socket:
-        """Fork the slot maker: when it is first needed, which is after what packages do while they are imported."""
-        self._maker, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
-        self._making = os.fork()
-        if self._making == 0:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            make_slots(self._users, theirs)
-        theirs.close()
-        return self._maker
+    def _maker(self, users: int) -> _socket.socket:
+        """A slot maker, forked when it is first needed, which is after what packages do while they are imported."""
+        if users not in self._makers:
+            ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+            pid = os.fork()
+            if pid == 0:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                make_slots(users, theirs)
+            theirs.close()
+            self._makers[users] = pid, ours
+        return self._makers[users][1]
+
+
+def _dead_are_kept() -> bool:
+    """Whether a process of a job has ended that only the warm interpreter, or what it forked, could bury.
+
+    As long as one is there the job's process 1 cannot end. A job by itself only makes the kernel work for long.
+    """
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/status") as stream:
+                said = dict(line.strip().partition(":\t")[::2] for line in stream)
+            with open(f"/proc/{said['PPid']}/status") as stream:
+                above = dict(line.strip().partition(":\t")[::2] for line in stream)
+        except OSError:
+            continue  # it is gone, or is we
+        inside = len(said["NSpid"].split()) > len(above["NSpid"].split())
+        if inside and said["State"].startswith("Z") and said["PPid"] != "1":
+            return True
+    return False
 
 
 def _tell(whom: _socket.socket, word: bytes, document: dict[str, Any], descriptors: list[int]) -> bool:

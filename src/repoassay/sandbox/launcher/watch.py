@@ -10,7 +10,7 @@ _PAGE = 4096
 
 
 class _Use:
-    """Memory of a tree in bytes: its own, and shared (shared mappings and mapped files of its scratch folders).
+    """Memory of a tree in bytes: its own with its page tables, and shared (mapped files of its scratch folders too).
 
     Threads count as processes, as they do to the kernel.
     """
@@ -40,15 +40,19 @@ def measure(roots: list[int], *, exact: bool = False) -> _Use:
 
 
 def _memory(pid: int, *, exact: bool) -> tuple[int, int]:
-    source, own, shared = ("smaps_rollup", "Pss_Anon", "Pss_Shmem") if exact else ("status", "RssAnon", "RssShmem")
-    try:
-        lines = _read(f"/proc/{pid}/{source}").splitlines()
-    except PermissionError:  # init, which may not be looked into
-        if not exact:
-            raise
-        return _memory(pid, exact=False)
-    sizes = {name: int(size.split()[0]) for name, _, size in (line.partition(":") for line in lines) if "kB" in size}
-    return sizes.get(own, 0) * 1024, sizes.get(shared, 0) * 1024
+    own, shared, swapped, tables = _sizes(f"/proc/{pid}/status", "RssAnon", "RssShmem", "VmSwap", "VmPTE")
+    if exact:
+        try:
+            own, shared, swapped = _sizes(f"/proc/{pid}/smaps_rollup", "Pss_Anon", "Pss_Shmem", "SwapPss")
+        except PermissionError:
+            pass  # init, which may not be looked into
+    return own + swapped + tables, shared
+
+
+def _sizes(path: str, *names: str) -> list[int]:
+    """Lines of these names, in bytes; what others say, as a process's own name, is not looked at."""
+    lines = dict(line.partition(":")[::2] for line in _read(path).splitlines())
+    return [int(lines.get(name, "0 kB").split()[0]) * 1024 for name in names]
 
 
 def _read(path: str) -> str:

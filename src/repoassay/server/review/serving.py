@@ -99,8 +99,9 @@ def address_of(host: str, bound: socket.socket) -> str:
 def settings_for(desk: ReviewState) -> uvicorn.Config:
     """How uvicorn is to serve: plain HTTP/1.1, bounded in everything."""
     return uvicorn.Config(
-        build_review(desk), http=Connection, ws="none", log_level="error", access_log=False, server_header=False,
-        limit_concurrency=most_connections(), timeout_graceful_shutdown=_DRAIN, proxy_headers=False,
+        build_review(desk), http=Connection, ws="none", lifespan="off", log_level="error", access_log=False,
+        server_header=False, limit_concurrency=most_connections(), timeout_graceful_shutdown=_DRAIN,
+        proxy_headers=False,
     )  # fmt: skip
 
 
