@@ -7,7 +7,7 @@ import shutil
 import stat
 
 from repoassay.sandbox.launcher import kernel
-from repoassay.sandbox.launcher.root import TERMINALS
+from repoassay.sandbox.launcher.root import TERMINALS, remove
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
@@ -102,8 +102,9 @@ def _copy(source: str, target: str, spec: Any) -> None:
 
 
 def _write(path: str, content: bytes | None, executable: bool, spec: Any) -> None:
+    if content is None or os.path.isdir(path):
+        remove(path)
     if content is None:
-        os.unlink(path)
         return
     _make_folders(os.path.dirname(path), spec)
     if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):

@@ -9,6 +9,7 @@ Everything writable lies on one tmpfs whose size is the disk limit::
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -19,7 +20,7 @@ TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
     from repoassay.sandbox.launcher.spec import Bind, Spec
 
-__all__ = ["ALWAYS", "ETC", "ETC_SHOWN", "TERMINALS", "build", "inside"]
+__all__ = ["ALWAYS", "ETC", "ETC_SHOWN", "TERMINALS", "build", "inside", "remove"]
 
 TERMINALS = "newinstance,ptmxmode=0666,mode=0620,max=64"
 """Options of a folder of terminals that nobody else sees."""
@@ -189,9 +190,22 @@ def _copy_on_write(spec: Spec, source: str, target: str, number: int) -> None:
             os.close(descriptor)
 
 
+def remove(path: str, dir_fd: int | None = None) -> None:
+    """Remove a file, or a folder that has nothing in it any more; one that has something stays."""
+    try:
+        os.unlink(path, dir_fd=dir_fd)
+    except IsADirectoryError:
+        try:
+            os.rmdir(path, dir_fd=dir_fd)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.EBUSY):
+                raise
+
+
 def _write(path: str, content: bytes | None, executable: bool) -> None:
+    if content is None or os.path.isdir(path):
+        remove(path)
     if content is None:
-        os.unlink(path)
         return
     _make_folders(os.path.dirname(path))
     if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
