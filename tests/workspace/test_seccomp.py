@@ -52,6 +52,7 @@ REFUSED = {
     "kcmp": (312, 272), "pidfd_getfd": (438, 438), "fanotify_init": (300, 262), "move_pages": (279, 239),
 }  # fmt: skip
 ABSENT = {
+    "io_setup": (206, 0), "io_submit": (209, 2),
     "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "clone3": (435, 435), "memfd_secret": (447, 447),
     "statmount": (457, 457), "listmount": (458, 458), "open_tree_attr": (467, 467), "nfsservctl": (180, 42),
     "not yet invented": (600, 600), "nor this": (0x3FFFFFFF, 0x7FFFFFFF),
@@ -59,7 +60,7 @@ ABSENT = {
 ALLOWED = {
     "read": (0, 63), "write": (1, 64), "openat": (257, 56), "mmap": (9, 222), "execve": (59, 221), "exit": (60, 93),
     "futex": (202, 98), "connect": (42, 203), "socketpair": (53, 199), "kill": (62, 129), "prctl": (157, 167),
-    "memfd_create": (319, 279), "shmget": (29, 194), "pidfd_open": (434, 434),
+    "memfd_create": (319, 279), "shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186), "pidfd_open": (434, 434),
 }  # fmt: skip
 BOTH = pytest.mark.parametrize(("machine", "column"), [("x86_64", 0), ("aarch64", 1)])
 
@@ -121,7 +122,7 @@ def test_numbers_are_those_of_the_kernels_headers(table: str) -> None:
 @BOTH
 def test_uncounted_memory_is_absent_where_nobody_counts(machine: str, column: int) -> None:
     program, architecture = compile_filter(machine, memory_is_counted=False), ARCHITECTURE[machine]
-    for name in ("memfd_create", "shmget"):
+    for name in ("memfd_create", "shmget", "semget", "msgget"):
         assert judge(program, architecture, ALLOWED[name][column]) == FAIL | errno.ENOSYS
     assert judge(program, architecture, ALLOWED["mmap"][column]) == ALLOW
 
