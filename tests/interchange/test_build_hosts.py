@@ -17,7 +17,7 @@ from interchange.test_harbor_settings import FILES, Convert, convert, no_bench, 
 from repoassay.engine import GradingContext
 from repoassay.interchange import import_suite
 from repoassay.interchange.state_proof import StateProof, prove_state_task
-from repoassay.sandbox import Cache, open_sandbox
+from repoassay.sandbox import Cache, open_sandbox, remove_tree
 
 __all__ = ["convert", "no_bench"]
 
@@ -45,6 +45,9 @@ def test_a_build_that_fetches_is_converted_and_its_hosts_are_told(
     assert environment.hosts == ("releases.example.org",)
     assert done.unreached() == {"one": ["releases.example.org"]}
     monkeypatch.setenv("REPOASSAY_PACKAGE_HOSTS", "*.example.org")
+    assert done.unreached() == {}
+    monkeypatch.delenv("REPOASSAY_PACKAGE_HOSTS")
+    remove_tree(done.path / "tasks/one")  # as a proof does where a task passes untouched
     assert done.unreached() == {}
 
 

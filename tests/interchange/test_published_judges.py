@@ -29,8 +29,12 @@ def test_what_judges_is_put_back_and_what_is_worked_on_is_not(convert: Convert) 
     assert not list(tests.glob("published-1*"))
 
 
-def test_a_judge_that_the_task_speaks_of_is_the_agents(convert: Convert) -> None:
-    done = convert({**JUDGED, "instruction.md": "Mend /app/grade.py.\n"})
+@pytest.mark.parametrize(
+    "changed",
+    [{"instruction.md": "Mend /app/grade.py.\n"}, {"solution/right.patch": "--- a/grade.py\n+++ b/grade.py\n"}],
+)
+def test_a_judge_that_the_task_speaks_of_is_the_agents(convert: Convert, changed: dict[str, str]) -> None:
+    done = convert({**JUDGED, **changed})
     taken(done)
     assert not list((done.path / "tasks/one/tests").glob("published-*"))
 

@@ -290,7 +290,7 @@ def _print_tasks(done: ImportedSuite, proofs: Sequence[StateProof]) -> None:
     if unreached := done.unreached():
         hosts = " ".join(dict.fromkeys(host for each in unreached.values() for host in each))
         click.echo(
-            f"  {len(unreached)} of them fetch when they are built, from hosts that builds here may not reach:"
+            f"  {len(unreached)} of them must fetch from hosts that builds here may not reach:"
             f" REPOASSAY_PACKAGE_HOSTS='{hosts}' allows it"
         )
     for why, count in list(done.reasons.items())[:_REASONS]:

@@ -264,7 +264,7 @@ def _task(
     image.apt += tests.apt
     asked = solution if solution is None or solution.is_file() else solution / "solve.sh"
     solved = task_text(asked.parent, asked.name) if asked else ""
-    tests = publish_judges(tests, image, (instruction, solved))
+    tests = publish_judges(tests, image, instruction, solution)
     if image.git:
         check_without_history(instruction, tests.text, solved)
     check_agents_unnamed(image.agents, (instruction, tests.text, solved), "environment/Dockerfile")
