@@ -21,8 +21,8 @@ __all__ = ["UNSEEN", "compile_filter", "unseen_mapping"]
 
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _COLUMN = {"x86_64": 0, "aarch64": 1}
-UNSEEN = ("memfd_create", "shmget", "semget", "msgget")
-"""Calls that hold memory without any process showing it."""
+UNSEEN = ("memfd_create", "shmget", "semget", "msgget", "vmsplice")
+"""Calls that hold memory without any process showing it; of a huge page in a pipe `vmsplice` holds all of it."""
 _FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
 _PERSONALITIES = (0, 8, 0x20000, 0x20008, 0xFFFFFFFF)  # Linux, 32-bit, 2.6 in name, both; and asking
 _SET_LEASE = 1024
