@@ -60,7 +60,8 @@ ABSENT = {
 ALLOWED = {
     "read": (0, 63), "write": (1, 64), "openat": (257, 56), "mmap": (9, 222), "execve": (59, 221), "exit": (60, 93),
     "futex": (202, 98), "connect": (42, 203), "socketpair": (53, 199), "kill": (62, 129), "prctl": (157, 167),
-    "memfd_create": (319, 279), "shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186), "vmsplice": (278, 75), "pidfd_open": (434, 434),
+    "memfd_create": (319, 279), "shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186), "vmsplice": (278, 75),
+    "pidfd_open": (434, 434),
 }  # fmt: skip
 BOTH = pytest.mark.parametrize(("machine", "column"), [("x86_64", 0), ("aarch64", 1)])
 
