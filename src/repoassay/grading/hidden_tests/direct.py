@@ -81,7 +81,7 @@ class DirectRun:
         if not all(test.partition("::")[0] in self._modules for test in ids):
             return _INTERRUPTED
         try:
-            return [(test, *self._found(test)) for test in ids]
+            return [each for test in ids for each in self._found(test)]
         except LookupError:
             return _USAGE
 
@@ -120,8 +120,8 @@ class DirectRun:
             exec(code, vars(module))  # noqa: S102 - the task's own test
         return module
 
-    def _found(self, test: str) -> tuple[Any, Any]:
-        """A test case's class and the name of its method, or a function and its arguments."""
+    def _found(self, test: str) -> list[tuple[str, Any, Any]]:
+        """A test case's class and the name of its method, or a function and its arguments: of each row, if of none."""
         name, _, rest = test.partition("::")
         head, bracket, row = rest.partition("[")
         first, _, method = head.partition("::")
@@ -129,8 +129,11 @@ class DirectRun:
             thing = vars(self._modules[name])[first]
             if method:
                 getattr(thing, method)
-                return thing, method
-            return thing, self._rows(thing)[row[:-1]] if bracket else {}
+                return [(test, thing, method)]
+            rows = self._rows(thing)
+            if bracket:
+                return [(test, thing, rows[row[:-1]])]
+            return [(f"{test}[{each}]", thing, given) for each, given in rows.items()] or [(test, thing, {})]
         except AttributeError:
             raise LookupError(test) from None
 
@@ -139,7 +142,7 @@ class DirectRun:
         if function in self._tables:
             return self._tables[function]
         rows: dict[str, dict[str, Any]] = {}
-        for mark in function.pytestmark:
+        for mark in getattr(function, "pytestmark", ()):
             names, sets = _row_sets(*mark.args, function, None, "")
             maker: Any = _pytest.python.IdMaker
             ids = maker(names, sets, *[None] * (len(maker.__slots__) - 2)).make_unique_parameterset_ids()
