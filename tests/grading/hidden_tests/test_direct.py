@@ -288,7 +288,8 @@ def test_every_outcome_is_the_one_of_a_session(task: PreparedTask, sandbox: Sand
     assert "no fixture" in messages["test_fixtures.py::test_bad"]
     by_function = told(task, sandbox, functions(ids), direct=True)  # as copies of tests are asked for
     assert [test.id for test in by_function.told.others] == [test for test in ids if "[" in test]
-    assert words(direct).items() <= (words(by_function) | {each.id: each.outcome for each in by_function.told.others}).items()
+    rows = {test.id: test.outcome for test in by_function.told.others}
+    assert words(direct).items() <= (words(by_function) | rows).items()
     assert "direct.py" not in "".join(messages.values())
     assert "plain_fixtures" not in "".join(messages.values())
 

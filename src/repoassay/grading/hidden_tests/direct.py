@@ -41,22 +41,20 @@ class DirectRun:
         hook: The observer.
         root: Where test files lie.
         codes: Their code with assertions rewritten, by path.
-        parts: `TestFixtures` of `plain_fixtures.py`, `Surroundings` and `KeptWarnings` of `surroundings.py`.
+        parts: `TestFixtures` of `plain_fixtures.py`, `KeptWarnings` and `Surroundings` of `surroundings.py`, and
+            perhaps `around`, one that is made.
     """
 
     def __init__(self, channel: Any, hook: Any, root: str, codes: dict[str, Any], parts: dict[str, Any]) -> None:
-        self._fixtures, self._warnings, self._around = (
-            parts["TestFixtures"],
-            parts["KeptWarnings"],
-            parts["Surroundings"],
-        )
+        self._fixtures, self._warnings = parts["TestFixtures"], parts["KeptWarnings"]
+        self._around = parts.get("around") or parts["Surroundings"]()
         self._channel, self._hook, self._root, self._codes = channel, hook, root, codes
         self._modules: dict[str, Any] = {}
         self._tables: dict[Any, dict[str, dict[str, Any]]] = {}
 
     def run(self, ids: list[str]) -> int:
         """Run tests by id, in order; the exit code of a session."""
-        self._around = self._around()
+        self._around.begin()
         # Tests are rewritten already; what looks at every import for more of them takes a seventh of a large one.
         sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, AssertionRewritingHook)]
         with self._warnings():
