@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -16,7 +17,7 @@ from interrupts import interruptible
 
 PROGRAMS = [str(Path(sys.executable).with_name(name)) for name in ("repoassay", "gittaskbench")]
 RAISING = """
-import sys
+import os, sys
 from repoassay.exits import exit_with
 
 def command():
@@ -50,6 +51,34 @@ def test_a_file_that_fails_to_be_read_is_one_sentence(tmp_path: Path) -> None:
     done = run_program("open('/proc/self/mem', 'rb').read(1)", REPOASSAY_CACHE=str(tmp_path))
     assert done.returncode == 3
     assert done.stderr.startswith("repoassay: A file cannot be opened: Input/output error. Check the disk")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (
+            f"OSError({errno.EMFILE}, 'Too many', 'there')",
+            "'there' cannot be opened: Too many. Raise the limit of open",
+        ),
+        (f"OSError({errno.ENOTEMPTY}, 'Full', 'a', None, 'b')", "'b' cannot be written: Full. Another command has"),
+        (
+            f"OSError({errno.EAGAIN}, os.strerror({errno.EAGAIN}))",
+            "No more processes can be started. Raise their limit",
+        ),
+        (
+            'RuntimeError("can\'t start new thread")',
+            "No more processes can be started. Raise their limit (`ulimit -u`)",
+        ),
+        ("MemoryError()", "There is not enough memory. Free some, raise its limit (`ulimit -v`)"),
+    ],
+)
+def test_what_limits_and_other_commands_do_is_one_sentence(tmp_path: Path, error: str, sentence: str) -> None:
+    """Nor do finalizers of packages add anything to it, which fail then as well."""
+    fails = "exec('class Fails:\\n def __del__(self): 1 / 0\\nsys.kept = Fails()', {'sys': sys})"
+    done = run_program(f"{fails}; raise {error}", REPOASSAY_CACHE=str(tmp_path))
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"repoassay: {sentence}"), done.stderr
     assert done.stderr.count("\n") == 1
 
 

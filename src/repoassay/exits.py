@@ -49,8 +49,13 @@ _DISK = {
     errno.ELOOP: "Choose a place that no link leads to itself.",
     errno.ENAMETOOLONG: "Choose a shorter name.",
     errno.EIO: "Check the disk it lies on, or choose another file.",
+    errno.EMFILE: "Raise the limit of open files (`ulimit -n`).",
+    errno.ENFILE: "Raise this machine's limit of open files.",
+    errno.ENOTEMPTY: "Another command has written there meanwhile: choose another place.",
+    errno.EEXIST: "Another command has written there meanwhile: choose another place.",
 }
-"""Errors of a disk, wherever it was written, and the remedy."""
+"""Errors of a disk, wherever it was written, and of open files; and the remedy."""
+_NOT_OPENED = (errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE, errno.ENFILE)
 
 
 def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) -> NoReturn:
@@ -96,6 +101,9 @@ def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) ->
             _say(program, sentence)
             sys.exit(_LACKING)
         if isinstance(error, ModuleNotFoundError) and (sentence := _of_an_extra(error)):
+            _say(program, sentence)
+            sys.exit(_LACKING)
+        if sentence := _of_a_limit(error):
             _say(program, sentence)
             sys.exit(_LACKING)
         sys.exit(_interrupted() if _is_interrupt(error) else _unexpected(program, error))
@@ -164,8 +172,18 @@ def _of_the_disk(error: OSError) -> str | None:
     from repoassay.text import quote
 
     names = [str(name) for name in (error.filename, error.filename2) if isinstance(name, (str, os.PathLike))]
-    verb = "opened" if error.errno in (errno.EACCES, errno.EPERM, errno.EIO) else "written"
+    verb = "opened" if error.errno in _NOT_OPENED else "written"
     return f"{quote(names[-1]) if names else 'A file'} cannot be {verb}: {error.strerror}. {remedy}"
+
+
+def _of_a_limit(error: BaseException) -> str | None:
+    """What too little memory, or too few processes or threads, is told as; None for other errors."""
+    number, said = (error.errno, error.strerror) if isinstance(error, OSError) else (0, str(error))
+    if isinstance(error, MemoryError) or number == errno.ENOMEM:
+        return "There is not enough memory. Free some, raise its limit (`ulimit -v`), or use fewer --workers."
+    if said in (os.strerror(errno.EAGAIN), "can't start new thread"):  # of a write, say, it has other words
+        return "No more processes can be started. Raise their limit (`ulimit -u`), or use fewer --workers."
+    return None
 
 
 def _of_an_extra(error: ModuleNotFoundError) -> str | None:
@@ -186,6 +204,7 @@ def _of_an_extra(error: ModuleNotFoundError) -> str | None:
 
 def _say(program: str, sentence: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # one more Ctrl-C must not turn a clean end into a noisy one
+    sys.unraisablehook = lambda _: None  # finalizers of others' objects now fail for the same reason, and print it
     from repoassay.text import block
 
     click.echo(f"{program}: {block(sentence)}", err=True)  # names in it may be a stranger's

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import tomllib
@@ -20,6 +21,7 @@ from repoassay.curate import (
     draft_task,
     open_pooled,
     prove_suite,
+    proving,
     release_suite,
     search_canary,
 )
@@ -172,6 +174,33 @@ def test_what_is_not_proven_is_left_out(suite: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="not proven as it is now"):
         release_suite(only, tmp_path / "out", "2026Q4", today=TODAY)
     assert not (tmp_path / "out").exists()
+
+
+def test_records_that_somebody_changed_are_a_sentence_or_made_anew(suite: Path, tmp_path: Path) -> None:
+    """A proof that is none is proved again; a release that is none is refused by whatever reads it."""
+    shutil.copytree(suite, tmp_path / "suite")
+    found = find_suite(tmp_path / "suite", only=["tally-words"])
+    (folder,) = found.tasks
+    place = tmp_path / "suite/proofs/tally-words.toml"
+    proof = place.read_text()
+    assert proving._earlier(found.path, folder, 1) is not None
+    for name, value in (("accepting", '"x"'), ("times", "[]"), ("reasons", "5"), ("proven", '"yes"')):
+        place.write_text(re.sub(f"(?m)^{name} = .*", f"{name} = {value}", proof))
+        assert proving._earlier(found.path, folder, 1) is None, name
+    place.write_text(proof)
+    beside = tmp_path / ".q4.part"  # what another command has under way, for all we know
+    beside.mkdir()
+    release_suite(found, tmp_path / "q4", "2026Q4", today=TODAY)
+    assert beside.is_dir()
+    record = tmp_path / "q4/release/release.toml"
+    said = record.read_text()
+    for name, value in (("quarter", ""), ("digest", "digest = 5"), ("private", "private = 5"), ("anchors", "")):
+        record.write_text(re.sub(f"(?m)^{name} = .*", value, said))
+        with pytest.raises(BadInput, match=f"its '{name}' is not as it is written"):
+            check_release(tmp_path / "q4")
+    record.write_text(said.replace("\nid = ", "\nname = "))
+    with pytest.raises(BadInput, match="its 'task' is not as it is written"):
+        release_suite(found, tmp_path / "q1", "2027Q1", today=TODAY, previous=tmp_path / "q4")
 
 
 def test_a_canary_is_found_in_compressed_dumps(tmp_path: Path) -> None:

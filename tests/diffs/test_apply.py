@@ -190,6 +190,36 @@ def test_files(base: Path, patch: str, edits: Edits) -> None:
 
 
 @pytest.mark.parametrize(
+    ("patch", "edits"),
+    [
+        (delete("d/y", "y"), {"d/y": None, "d": None}),
+        (delete("d/y", "y") + create("d/z", "c"), {"d/y": None, "d/z": FileEdit(b"c\n")}),
+        (delete("d/y", "y") + create("d", "c"), {"d/y": None, "d": FileEdit(b"c\n")}),
+        (create("d", "c") + delete("d/y", "y"), {"d/y": None, "d": FileEdit(b"c\n")}),  # as Git orders it
+        (rename("d/y", "d"), {"d/y": None, "d": FileEdit(b"y\n")}),
+        (delete("a", "a") + rename("d/y", "a/b"), {"d/y": None, "d": None, "a": None, "a/b": FileEdit(b"y\n")}),
+    ],
+    ids=["emptied", "another file", "a file for it", "before it", "renamed", "a folder for a file"],
+)
+def test_a_folder_goes_with_its_last_file(base: Path, patch: str, edits: Edits) -> None:
+    assert list(apply(base, patch).edits.items()) == list(edits.items())
+    (base / "d/empty").mkdir()  # no commit has one
+    if edits.get("d"):
+        assert "'d' is a folder in the base" in str(refusal(base, patch))
+        return
+    assert "d" not in apply(base, patch).edits
+
+
+def test_folders_are_kept_where_no_git_kept_the_files(base: Path) -> None:
+    (base / "d/e").mkdir()
+    (base / "d/e/z").write_text("z\n")
+    emptied = delete("d/e/z", "z") + delete("d/y", "y")
+    assert dict(apply(base, emptied).keep_folders().edits) == {"d/y": None, "d/e/z": None}
+    replaced = apply(base, create("d", "c") + emptied).keep_folders().edits
+    assert list(replaced) == ["d/y", "d/e/z", "d/e", "d"]
+
+
+@pytest.mark.parametrize(
     ("patch", "reason"),
     [
         pytest.param(diff("@@ -1 +1 @@\n-a\n+b\n", "none"), "'none' does not exist", id="absent"),
@@ -203,7 +233,8 @@ def test_files(base: Path, patch: str, edits: Edits) -> None:
         pytest.param(create("a/b", "c"), "'a' is a file", id="file where a folder is needed"),
         pytest.param(create("d", "c"), "'d' is a folder", id="folder where a file is needed"),
         pytest.param(diff("@@ -1 +1 @@\n-a\n+b\n", "d"), "'d' is a folder", id="folder patched"),
-        pytest.param(delete("d/y", "y") + create("d", "c"), "'d' is a folder", id="file for a folder"),
+        pytest.param(create("d", "c") + create("d/z", "c"), "'d' is a file by now", id="file and folder at once"),
+        pytest.param(create("d/z", "c") + create("d", "c"), "'d' is a folder by now", id="folder and file at once"),
         pytest.param(create("n/m", "c") + create("n", "c"), "folder by now", id="new folder where a file is needed"),
         pytest.param(create("n", "c") + create("n/m", "c"), "file by now", id="new file where a folder is needed"),
         pytest.param(create("n", "c") + create("n", "c"), "since it exists", id="created twice"),

@@ -55,3 +55,17 @@ def test_a_node_is_idle_from_when_a_worker_of_it_has_nothing_to_do() -> None:
     node.drop(2)
     assert node.is_idle
     assert node.idle_since > 0.0
+
+
+def test_short_jobs_are_given_further_ahead_and_never_more_than_eight_a_worker() -> None:
+    short, long = NodeLoad(2), NodeLoad(2)
+    for number in range(200):
+        for node, seconds in ((short, 0.01), (long, 20.0)):
+            node.take(number, "a")
+            node.drop(number, seconds)
+    for node, most in ((short, 16), (long, 4), (NodeLoad(1), 2)):
+        taken = 0
+        while node.has_room:
+            node.take(taken, "a")
+            taken += 1
+        assert taken == most

@@ -192,6 +192,24 @@ def test_a_change_elsewhere_fails_and_says_where(grade: Grade) -> None:
     assert any("test_adds" in comment for comment in verdict.comments)
 
 
+@pytest.mark.parametrize("left", ["nothing", "a file"])
+def test_a_package_may_become_a_module(
+    task: PreparedTask, sandbox: Sandbox, company: tuple[WarmPool | None, Oracle | None], left: str
+) -> None:
+    pool, oracle = company
+    gone = "".join(f"-{line}" for line in WRONG.splitlines(keepends=True))
+    header = "diff --git a/calc/__init__.py b/calc/__init__.py\ndeleted file mode 100644\n"
+    patch = f"{header}--- a/calc/__init__.py\n+++ /dev/null\n@@ -1,2 +0,0 @@\n{gone}"
+    seen = "os.path.lexists" if left == "nothing" else "not os.path.isfile"
+    patch += diff(None, f"import os\nassert not {seen}('/workspace/repo/calc')\n{RIGHT}", "calc.py")
+    if left == "a file":
+        patch = diff(None, "once a package\n", "calc") + patch  # before the folder is empty, as Git orders it
+    verdict = grade_edit(
+        task.folder, patch.encode(), sandbox, base=task.base, environment=task.environment, oracle=oracle, pool=pool
+    )
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+
+
 @pytest.mark.parametrize(
     ("patch", "outcome"),
     [

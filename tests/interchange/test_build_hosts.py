@@ -17,7 +17,7 @@ from interchange.test_harbor_settings import FILES, Convert, convert, no_bench, 
 from repoassay.engine import GradingContext
 from repoassay.interchange import import_suite
 from repoassay.interchange.state_proof import StateProof, prove_state_task
-from repoassay.sandbox import Cache, open_sandbox
+from repoassay.sandbox import Cache, open_sandbox, remove_tree
 
 __all__ = ["convert", "no_bench"]
 
@@ -33,48 +33,50 @@ ENV PATH=/opt/more/bin:$PATH
 """
 
 
-def test_hosts_that_nobody_allowed_are_named(convert: Convert, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("REPOASSAY_PACKAGE_HOSTS", raising=False)
-    (refusal,) = convert({"environment/Dockerfile": FETCHING}).refused
-    assert "from hosts that builds may not reach" in refusal.why and refusal.line == 4
-    assert refusal.text.startswith("REPOASSAY_PACKAGE_HOSTS='releases.example.org' lets them: RUN curl")
-
-
-def test_what_an_allowed_host_gives_is_installed_in_the_environment(
+def test_a_build_that_fetches_is_converted_and_its_hosts_are_told(
     convert: Convert, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("REPOASSAY_PACKAGE_HOSTS", "*.example.org")
-    fetch, starter = taken(convert({"environment/Dockerfile": FETCHING})).environment.build
+    monkeypatch.delenv("REPOASSAY_PACKAGE_HOSTS", raising=False)
+    done = convert({"environment/Dockerfile": FETCHING})
+    environment = taken(done).environment
+    fetch, starter = environment.build
     assert fetch.startswith("cd /app && export VERSION='1.9' && curl") and fetch.endswith("-d /env/bin")
     assert "/opt/more/bin/*" in starter
+    assert environment.hosts == ("releases.example.org",)
+    assert done.unreached() == {"one": ["releases.example.org"]}
+    monkeypatch.setenv("REPOASSAY_PACKAGE_HOSTS", "*.example.org")
+    assert done.unreached() == {}
+    monkeypatch.delenv("REPOASSAY_PACKAGE_HOSTS")
+    remove_tree(done.path / "tasks/one")  # as a proof does where a task passes untouched
+    assert done.unreached() == {}
 
 
 @pytest.mark.parametrize(
-    ("line", "why"),
+    ("line", "hosts"),
     [
-        ("RUN curl -fsSL $ADDRESS | sh", "which builds cannot reach"),
-        ("RUN git clone https://elsewhere.org/x", "hosts that builds may not reach"),
-        ("RUN curl -fsSL https://releases.example.org/x https://elsewhere.org/y", "hosts that builds may not reach"),
-        ("RUN for f in a b; do curl -O https://elsewhere.org/$f; done", "hosts that builds may not reach"),
+        ("git clone https://elsewhere.org/x", ["elsewhere.org"]),
+        ("curl -fsSL https://a.example.org/x http://b.example.org:81/y", ["a.example.org", "b.example.org:81"]),
+        ("for f in a b; do curl -O https://elsewhere.org/$f; done", ["elsewhere.org"]),
+        ("curl -O https://go.dev/doc", ["go.dev", "dl.google.com"]),
+        ("cargo install ripgrep", ["index.crates.io", "static.crates.io"]),
     ],
 )
-def test_only_addresses_that_are_read_and_allowed_are_fetched_from(
-    convert: Convert, monkeypatch: pytest.MonkeyPatch, line: str, why: str
-) -> None:
-    monkeypatch.setenv("REPOASSAY_PACKAGE_HOSTS", "releases.example.org")
-    (refusal,) = convert({"environment/Dockerfile": f"FROM debian\nWORKDIR /app\n{line}\n"}).refused
-    assert why in refusal.why and refusal.line == 3
+def test_addresses_that_are_read_are_named(convert: Convert, line: str, hosts: list[str]) -> None:
+    found = taken(convert({"environment/Dockerfile": f"FROM debian\nWORKDIR /app\nRUN {line}\n"}))
+    assert list(found.environment.hosts) == hosts
 
 
-def test_modules_of_go_come_from_where_the_user_allows(convert: Convert, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = {
-        "environment/Dockerfile": "FROM golang:1.22\nWORKDIR /app\nCOPY go.mod .\nRUN go mod download\n",
-        "environment/go.mod": "module x\nrequire github.com/a/b v1.2.3\n",
-    }
-    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://packages.example.org/simple")
-    monkeypatch.setenv("REPOASSAY_PACKAGE_HOSTS", "proxy.golang.org")
-    (refusal,) = convert(files).refused
-    assert refusal.text.startswith("REPOASSAY_PACKAGE_HOSTS='sum.golang.org'")
+def test_an_address_that_is_not_read_refuses_the_task(convert: Convert) -> None:
+    (refusal,) = convert({"environment/Dockerfile": "FROM debian\nRUN curl -fsSL $ADDRESS | sh\n"}).refused
+    assert "which builds cannot reach" in refusal.why and refusal.line == 2
+
+
+def test_go_is_of_the_index_and_what_else_its_line_installs_is_kept(convert: Convert) -> None:
+    line = (
+        "apt-get install -y jq && curl -LO https://go.dev/dl/go1.22.1.tar.gz && tar -C /usr/local -xzf go1.22.1.tar.gz"
+    )
+    found = taken(convert({"environment/Dockerfile": f"FROM debian\nWORKDIR /app\nRUN {line}\n"})).environment
+    assert found.apt == ("jq",) and found.hosts == () and "/env/go/bin" in "".join(found.build)
 
 
 @pytest.fixture
@@ -104,6 +106,11 @@ def proof_of(tmp_path: Path, changed: dict[str, str]) -> StateProof:
         place.write_text(content)
     done = import_suite("harbor", tmp_path / "theirs", tmp_path / "suite", no_bench)
     assert done.refused == []
+    return proof_again(tmp_path)
+
+
+def proof_again(tmp_path: Path) -> StateProof:
+    """The proof of a task that was converted before."""
     cache = Cache()
     bench = GradingContext(None, cache, open_sandbox("namespaces", cache))
     try:
@@ -155,10 +162,10 @@ def test_a_task_that_needs_the_history_is_refused(
     assert "needs the history" in refusal.why
 
 
-def test_a_program_that_a_build_fetches_is_there_for_agents_and_tests(
+def test_a_program_that_a_build_fetches_is_there_once_its_host_is_allowed(
     served: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("REPOASSAY_PACKAGE_HOSTS", f"{HOST}:{served}")
+    monkeypatch.delenv("REPOASSAY_PACKAGE_HOSTS", raising=False)
     dockerfile = f"""\
 FROM debian
 WORKDIR /app
@@ -169,4 +176,8 @@ ENV PATH=/usr/local/greet/bin:$PATH
     changed = {"environment/Dockerfile": dockerfile, "tests/test_outputs.py": test,
                "solution/solve.sh": "mkdir -p /app/out && greet hello > /app/out/sum.txt\n"}  # fmt: skip
     proof = proof_of(tmp_path, changed)
+    assert proof.state == "fault" and f"fetches from {HOST}:{served}, which builds here may not reach" in proof.why
+    assert f"REPOASSAY_PACKAGE_HOSTS='{HOST}:{served}' allows it" in proof.why
+    monkeypatch.setenv("REPOASSAY_PACKAGE_HOSTS", f"{HOST}:{served}")
+    proof = proof_again(tmp_path)
     assert (proof.state, proof.why) == ("proven", "")

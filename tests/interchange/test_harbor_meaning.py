@@ -122,15 +122,10 @@ def test_every_file_that_pytest_looks_into_is_named(tmp_path: Path) -> None:
     assert (runner, set(names)) == ("pytest", {*NAMED, "more/test_more.py::test_more", "last_test.py::test_last"})
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        SCRIPT.replace("/logs/verifier", "/app"),
-        "python3 /tests/test_sum.py && echo 1 > /app/reward.txt\n",
-    ],
-)
-def test_a_reward_that_nobody_looks_for_refuses_the_task(tmp_path: Path, script: str) -> None:
-    refusal = converted(tmp_path, {"tests/test.sh": script})
+@pytest.mark.parametrize("text", ['"""Not to /logs/verifier/reward.txt."""\n', "# no /logs/verifier/reward.txt\n"])
+def test_a_reward_that_nobody_looks_for_refuses_the_task(tmp_path: Path, text: str) -> None:
+    script = SCRIPT.replace("/logs/verifier", "/app")
+    refusal = converted(tmp_path, {"tests/test.sh": script, "tests/more.py": text})
     assert isinstance(refusal, TaskRefusal)
     assert refusal.why == "Its test script writes no reward where one is looked for."
 

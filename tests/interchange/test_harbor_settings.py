@@ -196,9 +196,37 @@ def test_tests_run_by_name_only_where_the_reward_is_what_pytest_said(
     assert tests is not None and tests.runner == ("pytest" if by_name else "script")
 
 
-def test_a_script_that_writes_no_reward_passes_nobody_in_harbor_and_is_refused(convert: Convert) -> None:
-    done = convert({"tests/test.sh": f"set -e\n{RUN} --ctrf /logs/verifier/ctrf.json\nexit $?\n"})
-    assert [refusal.why for refusal in done.refused] == ["Its test script writes no reward where one is looked for."]
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"tests/run.py": "open('/logs/verifier/reward.json', 'w')\n"},
+        {"task.toml": "[environment]\ndocker_image = 'registry.example.org/whole'\n"},
+        {"environment/Dockerfile": "FROM registry.example.org/base\n"},
+        {"environment/docker-compose.yaml": "services:\n  main: {}\n"},
+    ],
+)
+def test_what_may_write_a_reward_elsewhere_is_a_task(convert: Convert, changed: Mapping[str, str]) -> None:
+    done = convert({"tests/test.sh": "set -e\nbash /opt/judge.sh\n", **changed})
+    assert (done.found, done.no_tasks) == (1, [])
+
+
+def test_where_both_tools_have_a_file_harbors_counts(convert: Convert) -> None:
+    both = {"task.yaml": "name: one\n", "task.toml": "[agent]\ntimeout_sec = 70\n", "Dockerfile": "FROM gone\n"}
+    assert taken(convert(both)).limits.seconds == 70
+
+
+@pytest.mark.parametrize(
+    ("instruction", "good"),
+    [
+        ("Run `poetry install`, or `pip3 install -e .` in /app.\n", False),
+        ("Write to /app.\nDo not `pip install` or `apt-get install -y` anything.\n", True),
+        ("Make /app a package that `pip install` takes.\n", True),
+    ],
+)
+def test_installing_into_the_machine_is_no_work_that_crosses(convert: Convert, instruction: str, good: bool) -> None:
+    assert [each.why[:28] for each in convert({"instruction.md": instruction}).refused] == (
+        [] if good else ["Its work is to install packa"]
+    )
 
 
 def test_a_link_that_the_user_names_is_followed(convert: Convert, tmp_path: Path) -> None:
@@ -302,6 +330,11 @@ def test_reward_kit_is_not_run_on_an_older_python_than_it_wants(convert: Convert
         ({"instruction.md": None}, "no instruction.md"),
         ({"tests/test.sh": None}, "no test script"),
         ({"environment/Dockerfile": None}, "cannot start it"),
+        (
+            {"environment/Dockerfile": "FROM debian\nCOPY --chown=a:a data.txt gone.txt /app/\n"},
+            "cannot build its image",
+        ),
+        ({"tests/test.sh": f"set -e\n{RUN} --ctrf /logs/verifier/ctrf.json\nexit $?\n"}, "gets no verdict from it"),
     ],
 )
 def test_folders_that_harbor_itself_refuses_are_counted_apart(

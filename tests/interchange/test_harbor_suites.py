@@ -162,7 +162,7 @@ REFUSALS = {
     "another account": ({"Dockerfile": "FROM node\nWORKDIR /app\nUSER node\n"}, "an account beside root", 0),
     "an agent's account": ({"task": ABOUT.replace("[agent]", "[agent]\nuser = 'node'")}, "an account beside root", 0),
     "steps": ({"task": f"{ABOUT}[[steps]]\nname = 'a'\n[[steps]]\nname = 'b'\n"}, "no instruction.md", 0),
-    "a download": ({"Dockerfile": "FROM python:3.12\nRUN true && \\\n  curl -O https://x.org/a\n"}, "with curl", 2),
+    "a download": ({"Dockerfile": "FROM python:3.12\nRUN true && \\\n  curl -O $ADDRESS\n"}, "with curl", 2),
     "a hidden download": (
         {"Dockerfile": "FROM debian\nRUN for i in 1; do wget x.org; done\n"},
         "something with wget",
@@ -191,7 +191,6 @@ REFUSALS = {
         "look for a key of the user",
         12,
     ),
-    "no reward": ({"test": "python3 /tests/score.py\n"}, "writes no reward", 0),
     "a download of the tests": ({"test": f"wget -q x.org/data\n{REWARD}"}, "reaches out with wget", 1),
     "a download in a heredoc": ({"test": f"bash <<'E'\nnpm install\nE\n{REWARD}"}, "reaches out with npm install", 2),
     "a service of the tests": ({"test": f"service nginx start\n{REWARD}"}, "needs service nginx start", 1),
@@ -213,7 +212,7 @@ REFUSALS = {
     ),
     "two services": ({"docker-compose": "services:\n  main: {}\n  db: {}\n"}, "services beside", 3),
     "more rights": ({"docker-compose": "services:\n  main:\n    privileged: true\n"}, "more rights", 3),
-    "tests of the agent": ({"test": "pytest /app/test_outputs.py\n"}, "among the files of the agent", 1),
+    "tests of the agent": ({"test": f"pytest /app/test_outputs.py\n{REWARD}"}, "among the files of the agent", 1),
     "links": ({"test_outputs": "def test_it():\n    assert p.is_symlink()\n"}, "symbolic links", 2),
     "running programs": ({"test_outputs": "def test_it():\n    run(['pgrep', 'x'])\n"}, "running programs", 2),
     "a service left running": ({"test_outputs": "def test_it():\n    get('http://localhost:80')\n"}, "a service", 2),
@@ -414,6 +413,8 @@ def test_commands_in_a_shell_of_their_own_are_understood() -> None:
     ]
     assert read_shell("chmod -R 777 /root/results /logs /tests/a").build == ["chmod -R 777 /root/results"]
     assert read_shell("chmod -R 777 /logs/agent").build == []
+    assert read_shell("sed -i -e 's#a#b#' /etc/apt/sources.list && sed -i s/a/b/ x").build == ["sed -i s/a/b/ x"]
+    assert read_shell("scripts/build.sh --all").build == ["scripts/build.sh --all"]
     assert read_shell("npm install -g js-md5").build == ["npm install --global --prefix /env js-md5"]
     with pytest.raises(ValueError, match="fetches"):
         read_shell("curl https://x.org/setup.sh | bash")

@@ -27,6 +27,10 @@ def image(tmp_path: Path, run: str, **files: str) -> ImageRecipe:
     return read_image(file, tmp_path, "Dockerfile")
 
 
+GO_HOSTS = ["proxy.golang.org", "sum.golang.org"]
+CRATE_HOSTS = ["index.crates.io", "static.crates.io"]
+
+
 def test_modules_that_need_no_others_are_built(tmp_path: Path) -> None:
     recipe = image(
         tmp_path, "go mod download && go build -o sum . && cargo build --release", go_mod=GO, Cargo_toml=CRATE
@@ -35,24 +39,23 @@ def test_modules_that_need_no_others_are_built(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "files"),
+    ("run", "files", "hosts"),
     [
-        ("go build ./...", {"go_mod": f"{GO}require x.org/y v1.2.3\n"}),
-        ("cd src && go test ./...", {"go_mod": f"{GO}require (\n\tx.org/y v1.2.3\n)\n"}),
-        ("cargo build", {"Cargo_toml": CRATE + 'serde = "1"\n'}),
-        ("cargo fetch", {"Cargo_toml": "[dependencies\n"}),
-        ("bash ./fill.sh", {"fill_sh": "curl x.org\n"}),
-        ("/app/fill.sh", {"fill_sh": "curl x.org\n"}),
-        ("cargo install ripgrep", {}),
-        ("go get x.org/y", {}),
+        ("go build ./...", {"go_mod": f"{GO}require x.org/y v1.2.3\n"}, GO_HOSTS),
+        ("cd src && go test ./...", {"go_mod": f"{GO}require (\n\tx.org/y v1.2.3\n)\n"}, GO_HOSTS),
+        ("cargo build", {"Cargo_toml": CRATE + 'serde = "1"\n'}, CRATE_HOSTS),
+        ("cargo fetch", {"Cargo_toml": "[dependencies\n"}, CRATE_HOSTS),
+        ("go get x.org/y", {}, GO_HOSTS),
     ],
 )
-def test_what_is_to_be_fetched_is_refused_where_a_private_index_is_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: str, files: dict[str, str]
-) -> None:
-    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://packages.example.org/simple")
+def test_where_modules_come_from_is_named(tmp_path: Path, run: str, files: dict[str, str], hosts: list[str]) -> None:
+    assert list(image(tmp_path, run, **files).hosts) == hosts
+
+
+@pytest.mark.parametrize("run", ["bash ./fill.sh", "/app/fill.sh"])
+def test_a_program_that_fetches_refuses_the_task(tmp_path: Path, run: str) -> None:
     with pytest.raises(ImportRefusal, match="fetches something"):
-        image(tmp_path, run, **files)
+        image(tmp_path, run, fill_sh="curl x.org\n")
 
 
 @pytest.mark.parametrize(
@@ -126,6 +129,8 @@ def test_accounts_are_kept_for_whoever_looks_for_them(tmp_path: Path) -> None:
         "own = os.stat(__file__).st_ino\n",
         "run('lsof -t -i:5000 | xargs -r kill -9')\n",
         "sys.modules['psutil'] = None\n",
+        "tar --exclude='./.git' -cf all.tar .\n",
+        "assert root.is_dir() and not root.is_symlink(), root\n",
         "for root in roots:\n    if '/.git' in root or 'harness' in root:\n        continue\n",
         "for each in found:\n    if each.is_symlink() or not each.is_file():\n        continue\n",
         "if os.path.exists(out) or os.path.islink(out):\n    os.remove(out)\n",
@@ -157,6 +162,19 @@ def test_words_that_say_nothing_of_what_the_agent_leaves_are_passed_over(text: s
 )
 def test_repositories_and_links_that_the_agent_leaves_refuse_a_task(text: str) -> None:
     with pytest.raises(ImportRefusal, match="do not cross"):
+        check_tests(text, "tests/test_outputs.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("run('cd /app && python3 -m pip install --no-cache-dir -r all.txt')\n", True),
+        ("run(['pip', 'install', 'x'])\n", True),
+        ("# pip install x\n$ pip install x\nassert 'pip' in text\n", False),
+    ],
+)
+def test_tests_that_install_packages_refuse_a_task(text: str, refused: bool) -> None:
+    with pytest.raises(ImportRefusal, match="install packages") if refused else contextlib.nullcontext():
         check_tests(text, "tests/test_outputs.py")
 
 
@@ -194,7 +212,7 @@ def test_a_program_that_asks_its_own_machine_fetches_nothing(tmp_path: Path, tex
     file = tmp_path / "seed.py"
     file.write_text(text)
     with pytest.raises(ValueError, match="fetches something") if fetches else contextlib.nullcontext():
-        check_programs("python3 seed.py", {"/app/seed.py": file}, lambda word: f"/app/{word}", BuildHosts({}, ()))
+        check_programs("python3 seed.py", {"/app/seed.py": file}, lambda word: f"/app/{word}", BuildHosts({}))
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,23 @@ def test_what_cannot_be_set_up_is_a_fault_of_ours_in_one_sentence(sandbox: Names
     assert sandbox.run(Command(argv=("true",))).exit.code == 0
 
 
+@pytest.mark.parametrize("kind", ["namespaces", "bubblewrap", "none"])
+def test_an_emptied_folder_is_deleted_and_gives_way(cache: Cache, tree: Path, kind: str) -> None:
+    for name in ("gone/a", "gone/b/c", "file/a", "kept/a", "kept/b"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(name)
+    deleted = ("gone/b/c", "gone/b", "gone/a", "gone", "file/a", "kept/a", "kept")
+    edits: dict[str, FileEdit | None] = {f"/in/{name}": None for name in deleted}
+    done = open_sandbox(kind, cache).run(
+        Command(
+            argv=("/bin/sh", "-c", "ls -d gone file/ 2>/dev/null; cat file; ls kept"), cwd="/in",
+            edits={**edits, "/in/file": FileEdit(b"new\n")}, mounts=(Mount(tree, "/in", Access.COPY_ON_WRITE),),
+        )
+    )  # fmt: skip
+    assert done.stdout == b"new\nb\n"
+    assert (tree / "gone/b/c").exists()
+
+
 def test_a_working_folder_that_is_missing_is_the_commands_failure(sandbox: NamespaceSandbox) -> None:
     assert sandbox.run(Command(argv=("true",), cwd="/nowhere")).exit.code == 127
 

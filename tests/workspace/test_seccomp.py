@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import errno
 import re
+import resource
 import struct
 from pathlib import Path
 
 import pytest
 
 from repoassay.sandbox.launcher import calls
+from repoassay.sandbox.launcher.prefork_filter import compile_job_filter
 from repoassay.sandbox.launcher.seccomp import compile_filter
 
 ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 ALLOW, KILL, FAIL = 0x7FFF0000, 0x80000000, 0x00050000
 
 
-def judge(program: bytes, architecture: int, number: int, argument: int = 0) -> int:
+def judge(program: bytes, architecture: int, number: int, *arguments: int) -> int:
     """Run a filter as the kernel would: its verdict on one system call."""
-    return follow(program, architecture, number, argument)[0]
+    return follow(program, architecture, number, *arguments)[0]
 
 
-def follow(program: bytes, architecture: int, number: int, argument: int = 0) -> tuple[int, int]:
+def follow(program: bytes, architecture: int, number: int, *arguments: int) -> tuple[int, int]:
     """The verdict, and how many steps it took."""
     steps = [struct.unpack_from("HBBI", program, place) for place in range(0, len(program), 8)]
-    data = {0: number, 4: architecture, 16: argument & 0xFFFFFFFF}
+    data = dict(enumerate(struct.unpack("<12I", struct.pack("<6Q", *(*arguments, *[0] * 6)[:6])), 4))
+    data = {0: number, 4: architecture, **{place * 4: value for place, value in data.items()}}
     place = accumulator = taken = 0
     while True:
         code, yes, no, value = steps[place]
@@ -49,6 +52,7 @@ REFUSED = {
     "kcmp": (312, 272), "pidfd_getfd": (438, 438), "fanotify_init": (300, 262), "move_pages": (279, 239),
 }  # fmt: skip
 ABSENT = {
+    "io_setup": (206, 0), "io_submit": (209, 2),
     "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "clone3": (435, 435), "memfd_secret": (447, 447),
     "statmount": (457, 457), "listmount": (458, 458), "open_tree_attr": (467, 467), "nfsservctl": (180, 42),
     "not yet invented": (600, 600), "nor this": (0x3FFFFFFF, 0x7FFFFFFF),
@@ -56,7 +60,7 @@ ABSENT = {
 ALLOWED = {
     "read": (0, 63), "write": (1, 64), "openat": (257, 56), "mmap": (9, 222), "execve": (59, 221), "exit": (60, 93),
     "futex": (202, 98), "connect": (42, 203), "socketpair": (53, 199), "kill": (62, 129), "prctl": (157, 167),
-    "memfd_create": (319, 279), "shmget": (29, 194), "pidfd_open": (434, 434),
+    "memfd_create": (319, 279), "shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186), "pidfd_open": (434, 434),
 }  # fmt: skip
 BOTH = pytest.mark.parametrize(("machine", "column"), [("x86_64", 0), ("aarch64", 1)])
 
@@ -118,9 +122,33 @@ def test_numbers_are_those_of_the_kernels_headers(table: str) -> None:
 @BOTH
 def test_uncounted_memory_is_absent_where_nobody_counts(machine: str, column: int) -> None:
     program, architecture = compile_filter(machine, memory_is_counted=False), ARCHITECTURE[machine]
-    for name in ("memfd_create", "shmget"):
+    for name in ("memfd_create", "shmget", "semget", "msgget"):
         assert judge(program, architecture, ALLOWED[name][column]) == FAIL | errno.ENOSYS
     assert judge(program, architecture, ALLOWED["mmap"][column]) == ALLOW
+
+
+@BOTH
+@pytest.mark.parametrize("job", [False, True])
+def test_memory_that_no_process_shows_is_not_mapped_where_nobody_counts(machine: str, column: int, job: bool) -> None:
+    """Pages of shared memory without a file stay when they are unmapped."""
+    mmap, architecture = ALLOWED["mmap"][column], ARCHITECTURE[machine]
+    program = compile_job_filter(machine) if job else compile_filter(machine, memory_is_counted=False)
+    page, private, shared, validated = resource.getpagesize(), 0x22, 0x21, 0x23
+    for length, flags in ((page, shared), (1 << 40, private), (1 << 40, 0x01), (1 << 40, 0x02), (0, 0)):
+        assert judge(program, architecture, mmap, 0, length, 3, flags, 1 << 64 - 1) == ALLOW
+    for length in (page + 1, 1 << 20, 1 << 32, 1 << 40):
+        for flags in (shared, validated, shared | 0x8000):
+            assert judge(program, architecture, mmap, 0, length, 3, flags) == FAIL | errno.EPERM
+            assert judge(compile_filter(machine), architecture, mmap, 0, length, 3, flags) == ALLOW
+
+
+@BOTH
+def test_huge_pages_and_leases_are_for_nobody(machine: str, column: int) -> None:
+    program, architecture = compile_filter(machine), ARCHITECTURE[machine]
+    assert judge(program, architecture, ALLOWED["mmap"][column], 0, 1 << 21, 3, 0x40022) == FAIL | errno.ENOMEM
+    fcntl = (72, 25)[column]
+    assert judge(program, architecture, fcntl, 3, 1024, 1) == FAIL | errno.EPERM
+    assert {judge(program, architecture, fcntl, 1024, command) for command in range(1024)} == {ALLOW}
 
 
 @BOTH

@@ -6,6 +6,7 @@ import os
 import resource
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from repoassay.sandbox import WarmParent
 from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.launcher import server as server_module
+from repoassay.sandbox.launcher import server as server_module, watch
 from repoassay.sandbox.launcher.framing import decode
 from repoassay.sandbox.launcher.keeper import Keeper
 from repoassay.types import Ended
@@ -58,6 +59,39 @@ for _ in range(256):
 time.sleep(15)
 """
 
+OF_THE_ACCOUNT = """
+import ctypes, fcntl, mmap, os, resource
+def error(act):
+    try:
+        return act() and ""
+    except OSError as refused:
+        return os.strerror(refused.errno)
+def lease():
+    with open("/tmp/own", "w"):
+        return not fcntl.fcntl(os.open("/tmp/own", os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_WRLCK)
+ABSENT = ("semget", 0, 32000, 0o600), ("msgget", 0, 0o600), ("shmget", 0, 4096, 0o600), ("aio",)
+def calls(name, *numbers):
+    libc = ctypes.CDLL(None, use_errno=True)
+    aio = {"x86_64": 206, "aarch64": 0}[os.uname().machine], 1, ctypes.byref(ctypes.c_ulong())
+    if (libc.syscall(*aio) if name == "aio" else getattr(libc, name)(*numbers)) < 0:
+        raise OSError(ctypes.get_errno(), "")
+def watches():
+    count = 0
+    while ctypes.CDLL(None).inotify_init1(0) >= 0:
+        count += 1
+    return count
+found = {
+    "lease": error(lease),
+    "a page": error(lambda: mmap.mmap(-1, mmap.PAGESIZE)),
+    "two": error(lambda: mmap.mmap(-1, 2 * mmap.PAGESIZE)),
+    "zeros": error(lambda: mmap.mmap(os.open("/dev/zero", os.O_RDWR), mmap.PAGESIZE)),
+    "read": os.read(os.open("/dev/zero", os.O_RDONLY), 4) == bytes(4),
+    "absent": [error(lambda: calls(name, *numbers)) for name, *numbers in ABSENT],
+    "watches": watches(),
+    "signals": resource.getrlimit(resource.RLIMIT_SIGPENDING)[1],
+}
+"""
+
 
 def beside(parent: WarmParent, cache: Cache, code: str, count: int) -> list[Any]:
     """What jobs of this code find that run at the same time."""
@@ -97,6 +131,25 @@ def test_descriptors_in_flight_keep_no_other_job_from_starting(warm: Warm, cache
 @pytest.mark.parametrize("code", [NAMED, TABLES])
 def test_memory_is_seen_whatever_a_process_calls_itself_and_maps(warm: Warm, cache: Cache, code: str) -> None:
     assert run(warm(), cache, code)[1].exit.ended is Ended.OUT_OF_MEMORY
+
+
+def test_what_the_kernel_grants_an_account_is_not_for_one_job(warm: Warm, cache: Cache) -> None:
+    """Leases, which keep everybody from opening a file; memory that no process shows; what watches files; signals.
+
+    Semaphores and messages hold memory of the kernel's, and of asynchronous I/O a whole machine has so much.
+    """
+    found = run(warm(slots=2), cache, OF_THE_ACCOUNT)[0]
+    most = int(Path("/proc/sys/fs/inotify/max_user_instances").read_text()) // 4
+    assert found.pop("watches") in range(1, most + 1)
+    assert found.pop("signals") <= 4096
+    refused = {"lease": "Operation not permitted", "two": "Operation not permitted", "zeros": "No such device"}
+    assert found.pop("absent") == ["Function not implemented"] * 4
+    assert found == {**refused, "a page": "", "read": True}
+
+
+def test_memory_that_was_swapped_out_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "_read", lambda path: "RssAnon:\t 4 kB\nVmSwap:\t 99 kB\n" * path.endswith("/status"))
+    assert watch.measure([os.getpid()]).own == 103 * 1024
 
 
 def test_a_place_that_is_long_taken_down_ends_no_server(monkeypatch: pytest.MonkeyPatch) -> None:

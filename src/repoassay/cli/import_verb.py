@@ -230,6 +230,7 @@ def _tasks(
                 "found": done.found,
                 "converted": list(done.tasks),
                 "refused": [asdict(refusal) for refusal in done.refused],
+                "unreached_hosts": done.unreached(),
                 "no_tasks": [asdict(refusal) for refusal in done.no_tasks],
                 "proofs": [asdict(proof) for proof in proofs],
             }
@@ -286,6 +287,12 @@ def _print_tasks(done: ImportedSuite, proofs: Sequence[StateProof]) -> None:
     from repoassay.text import printable
 
     click.echo(f"{len(done.tasks)} of {done.found} tasks are converted, in {done.path}.")
+    if unreached := done.unreached():
+        hosts = " ".join(dict.fromkeys(host for each in unreached.values() for host in each))
+        click.echo(
+            f"  {len(unreached)} of them must fetch from hosts that builds here may not reach:"
+            f" REPOASSAY_PACKAGE_HOSTS='{hosts}' allows it"
+        )
     for why, count in list(done.reasons.items())[:_REASONS]:
         first = next(refusal for refusal in done.refused if refusal.why == why)
         line = f":{first.line}" if first.line else ""

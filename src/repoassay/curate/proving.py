@@ -79,18 +79,15 @@ def _earlier(suite: Path, folder: TaskFolder, times: int) -> CuratedProof | None
     if not place.is_file():
         return None
     data = read_toml(place, "The proof", "Remove it.")
-    if data.get("looked_at") != evidence_digest(folder.digest, _FORMAT) or int(data.get("times", 0)) < times:
+    match data:
+        case {"proven": bool(proven), "reasons": list(reasons), "times": int(before), "accepting": int(accepting),
+              "refusing": int(refusing)} if before >= times:  # fmt: skip
+            pass
+        case _:  # not enough, or not as it was written
+            return None
+    if data.get("looked_at") != evidence_digest(folder.digest, _FORMAT):
         return None
-    reasons = tuple(map(str, data.get("reasons", [])))
-    return CuratedProof(
-        folder.task.id,
-        data.get("proven") is True,
-        reasons,
-        int(data["accepting"]),
-        int(data["refusing"]),
-        place,
-        kept=True,
-    )
+    return CuratedProof(folder.task.id, proven, tuple(map(str, reasons)), accepting, refusing, place, kept=True)
 
 
 def _written(

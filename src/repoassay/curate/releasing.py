@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import re
 import shutil
+import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -87,10 +88,8 @@ def release_suite(
     old = find_suite(previous, metrics=names()).tasks if previous else ()
     writer = _Writer(suite, quarter, today, _entries_by_id(earlier))
     plan, hidden = writer.plan(old, dict(retirements or {}), kept_private, private_share)
-    part, private_part = (each.with_name(f".{each.name}.part") for each in (place, bundle))
-    try:
-        for each in (part, private_part):
-            shutil.rmtree(each, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.part-") as parts:
+        part, private_part = (Path(parts, name) for name in ("release", "private"))
         private = {}
         if hidden.added or hidden.kept:
             secret = replace(writer, earlier=_entries_by_id(read_release(private_before) if private_before else {}))
@@ -100,9 +99,6 @@ def release_suite(
         if private:
             private_part.rename(bundle)
         part.rename(place)
-    finally:
-        for each in (part, private_part):
-            shutil.rmtree(each, ignore_errors=True)
     facts = read_release(place)
     return Release(
         place, quarter, str(facts["digest"]), tuple(facts["added"]), tuple(facts["kept"]), plan.retired,
@@ -121,7 +117,16 @@ def read_release(path: Path) -> dict[str, Any]:
     Raises:
         BadInput: When it is none.
     """
-    return read_toml(path / RELEASE, "The release", "Name a folder that `repoassay curate release` wrote.")
+    remedy = "Name a folder that `repoassay curate release` wrote."
+    facts = {"private": [], "task": [], **read_toml(path / RELEASE, "The release", remedy)}
+    wrong = [name for name, kind in _SAID.items() if not isinstance(facts.get(name), kind)]
+    if wrong or not all(isinstance(each, dict) and isinstance(each.get("id"), str) for each in facts["task"]):
+        what = f"The release {printable(str(path / RELEASE), 300)} was changed: its"
+        raise BadInput(f"{what} {quote((wrong or ['task'])[0])} is not as it is written.", remedy)
+    return facts
+
+
+_SAID = {"quarter": str, "digest": str, "added": list, "kept": list, "anchors": list, "private": list, "task": list}
 
 
 def check_release(path: Path, signers: Path | None = None, who: str = "") -> list[str]:

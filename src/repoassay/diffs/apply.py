@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -22,12 +22,24 @@ MAX_NOTES = 50
 class Changes:
     """What a patch makes of a tree.
 
-    `edits` holds, by relative POSIX path, the new file or None for a deleted one, deletions first. `notes` are
+    `edits` holds, by relative POSIX path, the new file or None for what is gone, and that first: files, and the folders
+    that they leave empty, as in git. `folders` are those folders, also where a file takes their place. `notes` are
     sentences on whatever was not exactly as the patch states.
     """
 
     edits: Mapping[str, FileEdit | None]
     notes: tuple[str, ...] = ()
+    folders: frozenset[str] = field(default=frozenset())
+
+    def keep_folders(self) -> Changes:
+        """The same, but emptied folders stay unless a file takes their place: for files that no git kept."""
+        replaced = {path for path in self.folders if self.edits[path] is not None}
+        kept = {
+            path: edit
+            for path, edit in self.edits.items()
+            if path not in self.folders or any(f"{path}/".startswith(f"{top}/") for top in replaced)
+        }
+        return replace(self, edits=kept)
 
 
 def apply_patch(patch: Patch, base: Path, *, fuzz: int = 0) -> Changes:
@@ -65,12 +77,16 @@ def _apply(patch: Patch, base: Path, fuzz: int) -> Changes:
         applier = _Applier(tree, notes, LineSearch(fuzz=fuzz))
         for _, files in groupby(patch.files, key=lambda file: file.series):
             applier.apply(list(files))
-        edits = tree.edits()
+        try:
+            edits, folders = tree.edits()
+        except PatchError as error:
+            line = next((file.line for file in patch.files if error.path in (file.path, file.old_path)), None)
+            raise PatchError(error.reason, error.path, line=line) from None
     if not edits:
         raise PatchError("the patch leaves every file as it is")
     if len(notes) > MAX_NOTES:
         notes = [*notes[:MAX_NOTES], f"{len(notes) - MAX_NOTES} more hunks were not at their stated lines."]
-    return Changes(edits, tuple(notes))
+    return Changes(edits, tuple(notes), folders)
 
 
 class _Applier:
@@ -109,14 +125,12 @@ class _Applier:
             before = FileEdit(b"")
         elif file.kind in {ChangeKind.RENAME, ChangeKind.COPY}:
             before = sources[file.old_path or ""]
-        elif file.may_create and self._tree.read(file.path) is None:
+        elif file.may_create and self._tree.is_free(file.path):
             before = FileEdit(b"")
         else:
             before = self._existing(file.path)
-        if (
-            file.kind in {ChangeKind.CREATE, ChangeKind.RENAME, ChangeKind.COPY}
-            and self._tree.read(file.path) is not None
-        ):
+        made = file.kind in {ChangeKind.CREATE, ChangeKind.RENAME, ChangeKind.COPY}
+        if made and not self._tree.is_free(file.path):
             raise PatchError(f"the file cannot be made by a {file.kind}, since it exists")
         content = self._content(before.content, file)
         if file.kind is ChangeKind.DELETE:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -33,22 +35,38 @@ class _Base:
         except OSError as error:
             raise InfraFault(f"The base file {path!r} cannot be read: {error.strerror}.") from error
 
+    def names(self, path: str) -> list[str] | None:
+        """Return what a folder holds; None when nothing is there, or a file."""
+        try:
+            with self._folder(path.split("/")) as folder:
+                return None if folder is None else os.listdir(folder)  # noqa: PTH208 - a descriptor
+        except PatchError:
+            return None
+        except OSError as error:
+            raise InfraFault(f"The base folder {path!r} cannot be read: {error.strerror}.") from error
+
     def _read(self, path: str) -> FileEdit | None:
-        parts = path.split("/")
+        *above, name = path.split("/")
+        with self._folder(above) as folder:
+            if folder is None or not self._is(stat.S_IFREG, name, folder, path, "a file is needed"):
+                return None
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            with os.fdopen(os.open(name, flags, dir_fd=folder), "rb") as stream:
+                return self._content(os.fstat(stream.fileno()), stream.read(MAX_FILE_BYTES + 1))
+
+    @contextmanager
+    def _folder(self, parts: Sequence[str]) -> Iterator[int | None]:
         folder = os.dup(self._root)
         try:
-            for depth, name in enumerate(parts[:-1], 1):
+            for depth, name in enumerate(parts, 1):
                 if not self._is(stat.S_IFDIR, name, folder, "/".join(parts[:depth]), "a folder is needed"):
-                    return None
+                    yield None
+                    return
                 flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
                 inner = os.open(name, flags, dir_fd=folder)
                 os.close(folder)
                 folder = inner
-            if not self._is(stat.S_IFREG, parts[-1], folder, path, "a file is needed"):
-                return None
-            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            with os.fdopen(os.open(parts[-1], flags, dir_fd=folder), "rb") as stream:
-                return self._content(os.fstat(stream.fileno()), stream.read(MAX_FILE_BYTES + 1))
+            yield folder
         finally:
             os.close(folder)
 
@@ -85,6 +103,7 @@ class Overlay:
         self._before: dict[str, FileEdit | None] = {}
         self._now: dict[str, FileEdit | None] = {}
         self._below: dict[str, int] = {}
+        self._folders: set[str] = set()
         self._bytes = 0
 
     def __enter__(self) -> Self:
@@ -106,7 +125,7 @@ class Overlay:
         if self._below.get(path):
             raise PatchError(f"{path!r} is a folder by now, where a file is needed")
         for parent in _parents(path):
-            if parent in self._now:
+            if parent in self._now and parent not in self._folders:
                 if self._now[parent] is not None:
                     raise PatchError(f"{parent!r} is a file by now, where a folder is needed")
                 # A base file that was deleted: nothing of the base is below it.
@@ -115,6 +134,17 @@ class Overlay:
             self._before[path] = self._base.read(path)
         return self._before[path]
 
+    def is_free(self, path: str) -> bool:
+        """Whether a file may be made there: there is none, or a folder of the base whose files must all go, as in git.
+
+        Raises:
+            PatchError: As `read` does.
+        """
+        if path not in self._now and self._base.names(path) is not None:
+            self._folders.add(path)
+            self._before[path] = None
+        return self.read(path) is None
+
     def write(self, path: str, file: FileEdit | None) -> None:
         """Put a file there, or delete it with None.
 
@@ -122,6 +152,10 @@ class Overlay:
             PatchError: When something that is no file is in the way, or the sizes pass their limits.
         """
         if file is not None:
+            if path in self._folders and self._below.get(path):
+                raise PatchError(f"{path!r} is a folder by now, where a file is needed")
+            if above := next((each for each in _parents(path) if self._now.get(each) is not None), None):
+                raise PatchError(f"{above!r} is a file by now, where a folder is needed")
             self._bytes += len(file.content)
             if len(file.content) > MAX_FILE_BYTES:
                 raise PatchError(f"the file would be larger than {MAX_FILE_BYTES:,} bytes")
@@ -135,10 +169,33 @@ class Overlay:
                 raise PatchError(f"the files that the patch changes lie in more than {MAX_FOLDERS:,} folders")
         self._now[path] = file
 
-    def edits(self) -> dict[str, FileEdit | None]:
-        """Return what differs from the base, deletions first, so that a folder may take a deleted file's place."""
+    def edits(self) -> tuple[dict[str, FileEdit | None], frozenset[str]]:
+        """Return what differs from the base, and those of it that are folders which lost all they had.
+
+        What is deleted comes first, a folder after what it had, so that a file may take its place and the reverse.
+
+        Raises:
+            PatchError: When a file is made where a folder of the base keeps something.
+        """
         changed = {path: file for path, file in self._now.items() if file != self._before.get(path)}
-        return dict(sorted(changed.items(), key=lambda item: (item[1] is not None, item[0])))
+        gone = self._emptied(changed)
+        for path in sorted(self._folders - gone):
+            if self._now.get(path) is not None:
+                raise PatchError(f"{path!r} is a folder in the base, where a file is needed", path)
+        deleted = {path for path, file in changed.items() if file is None} | (gone - changed.keys())
+        files = {path: changed[path] for path in sorted(changed.keys() - deleted)}
+        return {**dict.fromkeys(sorted(deleted, reverse=True)), **files}, gone
+
+    def _emptied(self, changed: Mapping[str, FileEdit | None]) -> frozenset[str]:
+        """Folders of the base that have nothing left; git removes them with their last file."""
+        lost = {path for path, file in changed.items() if file is None}
+        gone = set()
+        for folder in sorted({above for path in lost for above in _parents(path)}, reverse=True):
+            held = None if self._below.get(folder) else self._base.names(folder)
+            if held and all(f"{folder}/{name}" in lost for name in held):
+                gone.add(folder)
+                lost.add(folder)
+        return frozenset(gone)
 
 
 def _parents(path: str) -> list[str]:

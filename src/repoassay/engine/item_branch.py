@@ -147,14 +147,13 @@ def _put(into: Path, name: str, edit: FileEdit | None) -> None:
     # The base may have a link where the change writes below it; the patch reader refuses that, and so does this.
     if not above.resolve().is_relative_to(into.resolve()):
         raise BadInput(f"The change of this item writes to {name!r}, through a link.", "Review it as a diff.")
-    if edit is None:
+    if place.is_dir() and not place.is_symlink():
+        place.rmdir()
+    else:
         place.unlink(missing_ok=True)
-        while above != into and not any(above.iterdir()):
-            above.rmdir()
-            above = above.parent
+    if edit is None:
         return
     above.mkdir(parents=True, exist_ok=True)
-    place.unlink(missing_ok=True)
     place.write_bytes(edit.content)
     place.chmod(0o755 if edit.executable else 0o644)
 

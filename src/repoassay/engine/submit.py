@@ -33,6 +33,8 @@ __all__ = ["SubmissionEngine"]
 
 _GRADING = "values-2"
 """How edits are judged; a verdict reached in another way is not used again."""
+_PENDING, _PENDING_ON_NODES = 4, 16
+"""Submissions a worker that may be under way or wait for one before them; nodes are given several at once."""
 
 
 @dataclass(slots=True)
@@ -255,6 +257,7 @@ class SubmissionEngine:
             cancel: Set to give up: what is under way is dropped, and nothing more is yielded.
         """
         event = cancel or threading.Event()
+        most = _PENDING_ON_NODES if self._judge else _PENDING
         with ThreadPoolExecutor(1 if self._judge else self.capacity) as pool:
 
             def begin(name: str, patch: str | bytes) -> Future[GradedSubmission]:
@@ -264,7 +267,7 @@ class SubmissionEngine:
 
             given = ((name, begin(name, patch)) for name, patch in submissions)
             try:
-                with contextlib.closing(answers_in_order(given, lambda: 4 * self.capacity)) as answers:
+                with contextlib.closing(answers_in_order(given, lambda: most * self.capacity)) as answers:
                     for _, answer in answers:
                         found = answer.result()
                         if event.is_set():

@@ -215,12 +215,12 @@ class NodeCluster(abc.ABC):
                 self._send(ticket, member)
         self._waiting = left
 
-    def _settle(self, number: int, told: bytes) -> None:
-        """Take the answer to a job."""
+    def _settle(self, number: int, told: bytes, seconds: float | None = None) -> None:
+        """Take the answer to a job, and how long the node says that it took."""
         if number not in self._placed:
             return  # its node was taken for lost
         ticket, member = self._placed.pop(number)
-        member.load.drop(number)
+        member.load.drop(number, seconds)
         if told[:1] != b"+":
             ticket.future.set_exception(error_of(told))
             return

@@ -13,25 +13,30 @@ from dataclasses import dataclass, field
 
 __all__ = ["NodeLoad", "choose_node"]
 
-_AHEAD = 2
-"""Jobs a worker is given at most: one that it does, and the next, so that it need not wait for one."""
+_AHEAD, _MOST_AHEAD = 2, 8
+"""Jobs a worker is given at most: one that it does, and the next, so that it need not wait; more if they are short."""
+_STOCK = 0.3
+"""Seconds that jobs given ahead may take a worker: enough for a message, and little to be lost with a node."""
 _PATIENCE = 1.5
 """Seconds that a node is idle before it is given what is warm elsewhere; about what it takes to make that warm."""
 
 
 @dataclass(slots=True)
 class NodeLoad:
-    """What a node is given: workers, jobs under way, what it has warm, and since when it had a worker idle."""
+    """What a node is given: workers, jobs under way, what it has warm, since when it had a worker idle, and the seconds
+    that a job took it lately."""
 
     workers: int
     jobs: set[int] = field(default_factory=set)
     warm: set[str] = field(default_factory=set)
     idle_since: float = field(default_factory=time.monotonic)
+    seconds: float = _STOCK
 
     @property
     def has_room(self) -> bool:
         """Whether it may be given another job."""
-        return len(self.jobs) < _AHEAD * self.workers
+        ahead = min(_MOST_AHEAD, max(_AHEAD, int(_STOCK / max(self.seconds, 0.001))))
+        return len(self.jobs) < ahead * self.workers
 
     @property
     def is_idle(self) -> bool:
@@ -48,8 +53,10 @@ class NodeLoad:
         self.jobs.add(job)
         self.warm.add(warmth)
 
-    def drop(self, job: int) -> None:
-        """A job of it has ended."""
+    def drop(self, job: int, seconds: float | None = None) -> None:
+        """A job of it has ended, which took it so long."""
+        if seconds is not None and seconds >= 0:
+            self.seconds += 0.1 * (min(seconds, 3600.0) - self.seconds)
         was_idle = self.is_idle
         self.jobs.discard(job)
         if not was_idle and self.is_idle:

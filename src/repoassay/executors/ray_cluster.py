@@ -29,6 +29,8 @@ _START = 90.0
 """Seconds in which the first node must be ready, and that jobs wait for one when all are lost."""
 _MOST_DEATHS = 5
 """How often in a row, without an answer, the actor of a node may die before the node is left alone."""
+_THREADS = 4
+"""Calls that a node answers at a time: one waits for answers, others give jobs and give them up."""
 _FAREWELL = 5.0
 """Seconds in which nodes end what is warm, before they are made to."""
 
@@ -80,6 +82,7 @@ class RayCluster(NodeCluster):
         self._connection, self._ray, self._workers = connection, connection.ray, workers
         self._machines: dict[str, _Machine] = {}
         self._parcels: dict[str, Any] = {}
+        self._outbox: dict[int, tuple[NodeMember, list[Any]]] = {}
         self._alone_since = self._seen = time.monotonic()
         here = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
             self._ray.get_runtime_context().get_node_id(), soft=True
@@ -126,19 +129,20 @@ class RayCluster(NodeCluster):
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         where = NodeAffinitySchedulingStrategy(node_id=name, soft=False)
-        make = self._ray.remote(concurrency_groups={"control": 2})(NodeActor)
-        actor = make.options(
-            num_cpus=workers, max_restarts=0, max_task_retries=0, max_concurrency=workers, scheduling_strategy=where
-        ).remote()
+        actor = self._ray.remote(NodeActor).options(
+            num_cpus=workers, max_restarts=0, max_task_retries=0, max_concurrency=_THREADS, scheduling_strategy=where,
+            enable_task_events=False,
+        ).remote()  # fmt: skip
         member = NodeMember(f"{name}/{next(self._numbers)}", name, actor, NodeLoad(workers))
         node.member = member
-        facts = actor.facts.options(concurrency_group="control").remote()
+        facts = actor.facts.remote()
         self._when_done(facts, partial(self._open, member), partial(self._refuse, member))
 
     def _open(self, member: NodeMember, facts: bytes) -> None:
         if self._fits(member, facts):
-            ask = member.handle.open.options(concurrency_group="control")
-            opened = ask.remote(self._setup, member.load.workers, self._shelf, member.name, self._secrets)
+            opened = member.handle.open.remote(
+                self._setup, member.load.workers, self._shelf, member.name, self._secrets
+            )
             self._when_done(opened, partial(self._admit, member), partial(self._fail, member))
 
     def _refuse(self, member: NodeMember, error: BaseException) -> None:
@@ -160,30 +164,46 @@ class RayCluster(NodeCluster):
             if parcel.name not in self._parcels:
                 self._parcels[parcel.name] = self._ray.put(parcel.pack())
         parcels = {parcel.name: [self._parcels[parcel.name]] for parcel in ticket.job.parcels}
-        given = member.handle.do.remote(ticket.number, ticket.job.record.model_dump_json().encode(), parcels)
+        job = (ticket.number, ticket.job.record.model_dump_json().encode(), parcels)
+        self._outbox.setdefault(id(member), (member, []))[1].append(job)
 
-        def settle(answer: bytes) -> None:
-            if ticket.number in self._placed:
-                self._machines[member.node].deaths = 0
-            self._settle(ticket.number, answer)
+    def _give(self) -> None:
+        """Send what each node is given in one message."""
+        super()._give()
+        while self._outbox:
+            member, jobs = self._outbox.popitem()[1]
+            self._when_done(member.handle.give.remote(jobs), lambda _: None, partial(self._fail, member))
 
-        self._when_done(given, settle, partial(self._fail, member))
+    def _admit(self, member: NodeMember, answer: Any) -> None:
+        super()._admit(member, answer)
+        if member.opened:
+            self._take(member)
 
-    def _when_done(self, ref: Any, answer: Callable[[bytes], None], lost: Callable[[BaseException], None]) -> None:
+    def _take(self, member: NodeMember, answers: Any = ()) -> None:
+        """Take answers of a node, and ask for its next ones."""
+        if self._machines[member.node].member is not member:
+            return  # it was taken for lost
+        try:
+            told = [(int(number), bytes(answer), float(seconds)) for number, answer, seconds in answers]
+        except (TypeError, ValueError):
+            self._lose(member, "what it answers is no list of answers")
+            return
+        for number, answer, seconds in told:
+            self._machines[member.node].deaths = 0
+            self._settle(number, answer, seconds)
+        self._when_done(member.handle.take.remote(), partial(self._take, member), partial(self._fail, member))
+
+    def _when_done(self, ref: Any, answer: Callable[[Any], None], lost: Callable[[BaseException], None]) -> None:
         """Have this thread called with what a reference leads to, or with why that will never come."""
 
         def done(future: Future[Any]) -> None:
             error = future.exception()
-            if error is not None:
-                self._events.put(lambda: lost(error))
-                return
-            value = future.result()
-            self._events.put(lambda: answer(value if isinstance(value, bytes) else b""))
+            self._events.put(partial(lost, error) if error is not None else partial(answer, future.result()))
 
         ref.future().add_done_callback(done)
 
     def _cancel(self, ticket: Ticket, member: NodeMember) -> None:
-        member.handle.cancel.options(concurrency_group="control").remote(ticket.number)
+        member.handle.cancel.remote(ticket.number)
 
     def _forget(self, member: NodeMember) -> bool:
         machine = self._machines[member.node]
@@ -197,7 +217,7 @@ class RayCluster(NodeCluster):
         return True
 
     def _leave(self, members: Sequence[NodeMember]) -> None:
-        left = [each.handle.close.options(concurrency_group="control").remote() for each in members if each.opened]
+        left = [each.handle.close.remote() for each in members if each.opened]
         if left:
             self._ray.wait(left, num_returns=len(left), timeout=_FAREWELL)
         for actor in [*(member.handle for member in members), self._shelf]:

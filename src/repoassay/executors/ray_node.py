@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from repoassay.errors import InfraFault
 from repoassay.executors.cache_share import SHARED_KINDS, pack_entry, share_key, unpack_entry
+from repoassay.executors.job_stock import JobStock, StockAnswer
 from repoassay.executors.node_process import NodeProcess
 from repoassay.executors.node_work import node_facts
 from repoassay.records import to_json
@@ -22,10 +23,11 @@ _LOOK = 0.5
 
 
 class NodeActor:
-    """A node. Used from as many threads as it has workers, and two more."""
+    """A node. Used from a few threads, which are not those of its workers."""
 
     def __init__(self) -> None:
         self._node = NodeProcess()
+        self._stock: JobStock | None = None
 
     def facts(self) -> bytes:
         """What must be alike on all machines."""
@@ -33,14 +35,22 @@ class NodeActor:
 
     def open(self, setup: bytes, workers: int, shelf: Any, node: str, secrets: Mapping[str, str]) -> bytes:
         """Make the work ready."""
+        self._stock = JobStock(workers)
         return self._node.open(setup, workers, secrets, _Shelf(shelf, node, self._node.closing))
 
-    def do(self, number: int, record: bytes, parcels: Mapping[str, list[Any]]) -> bytes:
-        """Do one job; `parcels` are references to their bytes by `kind/key`."""
+    def give(self, jobs: Sequence[tuple[int, bytes, Mapping[str, list[Any]]]]) -> None:
+        """Have jobs done: their numbers, their records, and references to the bytes of their parcels by `kind/key`."""
         import ray
 
-        reads: dict[str, Any] = {name: partial(ray.get, refs[0]) for name, refs in parcels.items()}
-        return self._node.do(number, record, reads)
+        assert self._stock is not None
+        for number, record, parcels in jobs:
+            reads: dict[str, Any] = {name: partial(ray.get, refs[0]) for name, refs in parcels.items()}
+            self._stock.add(number, partial(self._node.do, number, record, reads))
+
+    def take(self) -> list[StockAnswer]:
+        """Wait for answers."""
+        assert self._stock is not None
+        return self._stock.take()
 
     def cancel(self, number: int) -> None:
         """Give up a job, begun or not."""
@@ -49,6 +59,8 @@ class NodeActor:
     def close(self) -> None:
         """Give up every job and end what is warm."""
         self._node.close()
+        if self._stock is not None:
+            self._stock.close()
 
 
 class ShelfActor:

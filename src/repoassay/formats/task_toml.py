@@ -29,7 +29,7 @@ def edit_task_toml(task: Task) -> str:
     lines += [*_line("node", task.environment.node), *_line("image", task.environment.image)]
     lines += [*_line("requirements", task.environment.requirements), *_line("resolve", task.environment.resolve)]
     lines += ["frozen = true"] if task.environment.frozen else []
-    for key in ("exclude_newer", "apt", "build", "variables"):
+    for key in ("exclude_newer", "apt", "build", "hosts", "variables"):
         lines += _line(key, getattr(task.environment, key))
     lines += [] if task.state else [f"path = {_list(task.environment.path)}"]
     lines += [f"checks = {_list(task.environment.checks)}"] if task.environment.checks else []

@@ -116,6 +116,8 @@ def grade_edit(
             return verdict(Outcome.NO_OUTPUT, "The submission changes nothing.")
         failed = f"The patch does not apply: {error}"
         return verdict(Outcome.PATCH_FAILED, failed, *([LENIENT] if lenient else []))
+    if folder.task.state is not None:  # an agent's folder may be empty and still there, which no diff can tell
+        changes = changes.keep_folders()
     if stray := outside_places(folder, changes.edits):
         where = join_names([f"/{name}" for name in stray], 5)
         return verdict(Outcome.PATCH_FAILED, f"The patch changes {where}, outside of the task's folders.")

@@ -93,15 +93,18 @@ def head_tree(pull: PullRequest, base: Path, into: Path) -> Path:
     Raises:
         PatchError: When the diff cannot be applied to `base`.
     """
-    edits = pull.changes(base).edits
+    changes = pull.changes(base)
     shutil.copytree(base, into, symlinks=True, dirs_exist_ok=True, ignore=_no_git)
     for path in (into, *into.rglob("*")):
         if path.is_dir() and not path.is_symlink():
             path.chmod(0o755)
-    for name, edit in edits.items():
+    for name, edit in changes.edits.items():
         place = into / name
-        if edit is None:
+        if name in changes.folders:
+            place.rmdir()
+        elif edit is None:
             place.unlink(missing_ok=True)
+        if edit is None:
             continue
         place.parent.mkdir(parents=True, exist_ok=True)
         place.unlink(missing_ok=True)  # never through a link that the base may have there

@@ -1,7 +1,8 @@
-"""Which hosts a command of a Dockerfile fetches from, and whether builds here may reach them.
+"""Which hosts a command of a Dockerfile fetches from, and where what it installs lies.
 
-Builds reach package indexes, and what the user names in REPOASSAY_PACKAGE_HOSTS. A command that fetches from such hosts
-alone stays a command of the build; in /usr/local, where no build can write, /env takes the place.
+Such a command stays a command of the build, and the task names its hosts: what they are is known when it is imported,
+whether they may be reached is said by the user when it is built. In /usr/local, where no build can write, /env takes
+the place.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
 
 from repoassay.interchange.image_file import fill_variables
-from repoassay.package_proxy import HostRule, Indexes
 
-__all__ = ["MODULES_KEPT", "BuildHosts", "UnreachedHosts", "in_environment", "starters", "with_arguments"]
+__all__ = ["MODULES_KEPT", "BuildHosts", "in_environment", "starters", "with_arguments"]
 
 _ADDRESS = re.compile(r"\bhttps?://[^\s\"'|;&<>()`\\]+")
 _BY_ADDRESS = re.compile(r"(?<![\w./-])(curl|wget|git (?:-\S+ )*(?:clone|ls-remote|remote add))(?=\s|$)")
@@ -36,26 +36,19 @@ _LED_ON = {
 _LINK = re.compile(r"\bln\s+-s\w*\s+(\S+)\s+/usr/local/bin(?:/([\w.-]+))?/?(?=\s|$|;)")
 
 
-class UnreachedHosts(ValueError):
-    """A command fetches from hosts that builds may not reach; `hosts` names them."""
-
-    def __init__(self, what: str, hosts: list[str]) -> None:
-        super().__init__(f"Its Dockerfile fetches something with {what}, from hosts that builds may not reach.")
-        self.hosts = hosts
-
-
 class BuildHosts:
-    """What builds of one image may reach, and what its Dockerfile's variables say."""
+    """What a command of one image's build fetches, and what its Dockerfile's variables say."""
 
-    def __init__(self, known: Mapping[str, str], rules: tuple[HostRule, ...] | None = None) -> None:
+    def __init__(self, known: Mapping[str, str]) -> None:
         self._known = known
-        self._rules = Indexes.configured().public_rules() if rules is None else rules
+        self.named: dict[str, None] = {}
+        """Hosts that are fetched from, `NAME` or `NAME:PORT`, which the user has to allow when the task is built."""
         self.modules: set[str] = set()
         """Programs that fetch modules."""
 
-    def check_modules(self, program: str) -> None:
-        """See that a program reaches the modules that it fetches; raises `UnreachedHosts`."""
-        self._check(program, [(host, 443) for host in _MODULES[program]])
+    def take_modules(self, program: str) -> None:
+        """Note a program that fetches modules."""
+        self.named |= dict.fromkeys(_MODULES[program])
         self.modules.add(program)
 
     def knows(self, text: str) -> bool:
@@ -66,38 +59,24 @@ class BuildHosts:
         """A text with the values of the variables that are known by then."""
         return fill_variables(text, self._known)
 
-    def reaches(self, command: str) -> bool:
-        """Whether builds may fetch from every address that a command names."""
-        try:
-            self.check_addresses(command, "curl")
-        except ValueError:
-            return False
-        return True
-
     def check_command(self, command: str) -> str:
-        """What else a command does than fetching by address, once its addresses are seen to be allowed ones."""
-        if told := _BY_ADDRESS.search(command):
-            self.check_addresses(command, told[1].partition(" ")[0])
-        return _BY_ADDRESS.sub("", command)
-
-    def check_addresses(self, command: str, what: str) -> None:
-        """See that every address a command fetches from is one that builds may reach.
+        """What else a command does than fetching by address, once its hosts are noted.
 
         Raises:
-            UnreachedHosts: One is not.
-            ValueError: It names none that can be read.
+            ValueError: It fetches from none that can be read.
         """
+        if told := _BY_ADDRESS.search(command):
+            self._take_addresses(command, told[1].partition(" ")[0])
+        return _BY_ADDRESS.sub("", command)
+
+    def _take_addresses(self, command: str, what: str) -> None:
         text = self.filled(command)
         places = [_place(address) for address in _ADDRESS.findall(text)]
-        if not places or not all(re.fullmatch(r"[a-z0-9.-]+", host) for host, _ in places):
+        if not places or not all(re.fullmatch(r"[a-z0-9_.-]+", host) for host, _ in places):
             raise ValueError(f"Its Dockerfile fetches something with {what}, which builds cannot reach.")
-        led = [(each, 443) for host, _ in places for each in _LED_ON.get(host, ())]
-        self._check(what, list(dict.fromkeys([*places, *led])))
-
-    def _check(self, what: str, places: list[tuple[str, int]]) -> None:
-        missing = [host for host, port in places if not any(rule.allows(host, port) for rule in self._rules)]
-        if missing:
-            raise UnreachedHosts(what, missing)
+        for host, port in places:
+            self.named[host if port in (80, 443) else f"{host}:{port}"] = None
+            self.named |= dict.fromkeys(_LED_ON.get(host, ()))
 
 
 def _place(address: str) -> tuple[str, int]:

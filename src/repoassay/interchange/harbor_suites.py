@@ -27,6 +27,7 @@ from repoassay.interchange.image_file import ImageRecipe, ImportRefusal, absolut
 from repoassay.interchange.image_of_tests import add_image_of_tests
 from repoassay.interchange.image_recipe import read_image
 from repoassay.interchange.image_toolchains import moved_places, moved_text
+from repoassay.interchange.published_judges import publish_judges
 from repoassay.interchange.state_task import StateTask, state_places
 from repoassay.text import join_names, printable
 
@@ -34,6 +35,8 @@ __all__ = ["HarborTasks"]
 
 _MOST_FOLDERS = 200_000
 _MOST_SHOWN = 12
+_INSTALLS = re.compile(r"\b(pip|poetry|apt|conda|npm|yarn|pnpm|gem)(?:3|-get)? (?:-\S+ )*install\b")
+_NEGATED = re.compile(r"\b(not|never|no|without|already)\b|n't\b", re.IGNORECASE)
 _IN_ROOT = re.compile(r"""["']?\$(PWD|\{PWD\}|\(pwd\))["']? *==? *["']?/["']?(\s|\])""")
 
 
@@ -73,7 +76,7 @@ class HarborTasks:
             found = _is_task(folder)
             if found:
                 yield folder
-            if left and not (folder / "task.yaml").is_file():
+            if left and (_is_harbors(folder) or not found):
                 inner = (item for item in sorted(folder.iterdir(), reverse=True) if item.name[0] != ".")
                 waiting += [(item, left - 1) for item in inner if not (found and item.name in PARTS)]
 
@@ -88,12 +91,16 @@ class HarborTasks:
             ImportRefusal: Something of it is not understood; says what, and on which line.
         """
         check_plain(folder)
-        return _first(folder) if (folder / "task.yaml").is_file() else _harbor(folder)
+        return _harbor(folder) if _is_harbors(folder) else _first(folder)
 
 
 def _is_task(folder: Path) -> bool:
-    if (folder / "task.yaml").is_file():
-        return (folder / "Dockerfile").is_file() or (folder / "tests").is_dir()
+    first = (folder / "task.yaml").is_file() and ((folder / "Dockerfile").is_file() or (folder / "tests").is_dir())
+    return first or _is_harbors(folder)
+
+
+def _is_harbors(folder: Path) -> bool:
+    """Whether it is a task of Harbor, which passes over the task.yaml of terminal-bench 1 beside its own file."""
     return (folder / "task.toml").is_file() and (folder / "environment").is_dir()
 
 
@@ -252,10 +259,12 @@ def _task(
 ) -> StateTask:  # fmt: skip
     if image.work == "/":
         raise ImportRefusal("It works in the root folder.", "environment/Dockerfile")
+    _check_work(instruction)
     image.pip += [wanted for wanted in tests.pip if _name(wanted) not in set(map(_name, image.pip))]
     image.apt += tests.apt
     asked = solution if solution is None or solution.is_file() else solution / "solve.sh"
     solved = task_text(asked.parent, asked.name) if asked else ""
+    tests = publish_judges(tests, image, instruction, solution)
     if image.git:
         check_without_history(instruction, tests.text, solved)
     check_agents_unnamed(image.agents, (instruction, tests.text, solved), "environment/Dockerfile")
@@ -281,6 +290,14 @@ def _task(
         variables=variables.values, keys=variables.keys, optional_keys=tuple(variables.optional),
         runner=tests.runner, test_files=tests.files, moved=moved,
     )  # fmt: skip
+
+
+def _check_work(instruction: str) -> None:
+    """Refuse a task whose work is to install packages with one program or another: none of them cross to its tests."""
+    lines = [line for line in instruction.splitlines() if not _NEGATED.search(line)]
+    if len({found[1] for line in lines for found in _INSTALLS.finditer(line)}) > 1:
+        why = "Its work is to install packages into the machine, and those do not cross to its tests."
+        raise ImportRefusal(why, "instruction.md")
 
 
 def _name(wanted: str) -> str:

@@ -133,8 +133,8 @@ def _providers() -> dict[str, str]:
 
 def _pairs(table: object, key: str) -> Iterator[tuple[str, str]]:
     for name, value in (table if isinstance(table, dict) else {}).items():
-        if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", str(name)):
-            why = "It sets a variable whose name is not in capitals."
+        if not re.fullmatch(r"[A-Za-z_]\w{0,99}", str(name), re.ASCII):
+            why = "It sets a variable whose name no shell takes."
             raise ImportRefusal(why, "task.toml", 0, f"{key}.{name}")
         yield str(name), str(value)
 

@@ -35,14 +35,14 @@ _OPEN_FILES = re.compile(
     r"(?m)^.*\breadlink\(.*(\bfd\b|/proc/).*$"
     r"|(?<=/proc/)[^\n]*/fd\b[^\n]*(\n.*){0,6}?\breadlink\(.*\n(.*\n){0,3}?.*\bis_symlink\(\)"
 )
-_IS_NO_LINK = re.compile(r"\bassert not [\w.\[\]\"'/ ()]{1,200}?\.(?:is_symlink|islink)\(")
+_IS_NO_LINK = re.compile(r"\bassert (?:[^\n]*? and )?not [\w.\[\]\"'/ ()]{1,200}?\.(?:is_symlink|islink)\(")
 _OWN_ARGUMENT = re.compile(
     r"(?m)^def \w+\((?P<path>\w+)\b"
     r"(?P<body>[^\n]*(?:\n(?!def |class )[^\n]*){0,20}?\n\s+if )os\.path\.islink\((?P=path)\)(?= or [^:]*:\s*raise )"
 )
 """A function of one path that raises where that is a link: where nothing is there, reading it fails as well."""
 _LINK_OR_NO_FILE = re.compile(
-    r"\b(?P<path>\w+)\.is_symlink\(\) or (?=not (?P=path)\.(is_file|exists)\(\))"
+    r"\b(?P<path>\w+)\.is_symlink\(\) or (?=not \(?(?P=path)\.(is_file|exists)\(\))"
     r"|(?<=\bif os\.path\.exists\()(?P<gone>\w+)\) or os\.path\.islink\((?P=gone)(?=\):\s*os\.(remove|unlink)\()"
 )
 """A link does not cross, so that nothing is there: the answer is the same, or there is nothing to be removed."""
@@ -53,13 +53,14 @@ _OF_THEMSELVES = re.compile(
 _REMARKS = re.compile(r"(?m)(?<=^)[ \t]*#.*$")
 _INSTALLS = re.compile(r"(?m)^.*(\bapt(-get)? |\b(NO_PROXY|no_proxy)=).*$")
 _PASSED_OVER = re.compile(
-    r"\bif [\"']/?\.git[\"'] in \w+( or [^\n:]*)?:\s*(continue|return)\b"
+    r"--exclude[= ][\"']?(?:\./)?\.git\b|\bif [\"']/?\.git[\"'] in \w+( or [^\n:]*)?:\s*(continue|return)\b"
     r"|[\"']\.git[\"'](?=[^\n]*[\"'](node_modules|__pycache__|\.venv)[\"'])"
     r"|(?<=[\"'])(node_modules|__pycache__|\.venv)[\"'][^\n]*?[\"']\.git[\"']"
 )
 """`.git` in a list of folders in which nothing is looked for."""
 _SERVERS = re.compile(r"localhost|127\.0\.0\.1|0\.0\.0\.0(?!/)")
 _STARTS = re.compile(r"Popen\(|start_server|HTTPServer|TestClient|subprocess\.run\(|threading|\w+=\"?\$!")
+_INSTALLING = re.compile(r"(?m)^.*[\"'](?:[^\"'\n]*\s)?(?:pip3?|uv pip)[\"', ]+(?:-[\w-]+[\"', ]+)*install\b.*$")
 _OF_TESTS = r"(?:(?<![\w.])/tests(?=[/\"'])|\bTESTS?_DIR\b)"
 _TO_WRITE = r" *, *[\"'][wax]"
 _WRITES_THERE = re.compile(
@@ -87,6 +88,9 @@ def check_tests(text: str, name: str, *, server_started: bool = False) -> None:
     text = _IS_PROGRAM.sub("", text)  # whether a file is executable does cross
     text = _OWN_ARGUMENT.sub(r"def _(\g<path>\g<body>not os.path.exists(\g<path>)", text)
     text = _LINK_OR_NO_FILE.sub(r"\g<gone>", _OF_THEMSELVES.sub("", text))
+    if name.endswith(".py") and (found := _INSTALLING.search(_REMARKS.sub("", text))):
+        why = "Its tests install packages themselves, and have no network."
+        raise ImportRefusal(why, name, text.count("\n", 0, found.start()) + 1, found[0])
     text = _OPEN_FILES.sub("", text)  # of programs that tests have started
     text = _INSTALLS.sub("", _PASSED_OVER.sub("", text))
     text = _REMARKS.sub("", _IS_NO_LINK.sub("assert not (", text))  # a link that does not cross fails such a test too

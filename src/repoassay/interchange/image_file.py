@@ -69,6 +69,7 @@ class ImageRecipe:
         git: Whether its build works on git repositories, whose histories are then taken away.
         agents: Programs of code agents that it would bring, and which are left out.
         links: Absolute path -> link of the context.
+        hosts: What its build fetches from.
         base: The image that it is made from, without a registry.
     """
 
@@ -99,6 +100,7 @@ class ImageRecipe:
     git: bool = False
     agents: list[str] = field(default_factory=list)
     links: dict[str, Path] = field(default_factory=dict)
+    hosts: dict[str, None] = field(default_factory=dict)
     base: str = ""
 
 

@@ -72,6 +72,7 @@ def add_image_of_tests(
     image.pip += other.pip
     image.apt += other.apt
     image.venvs += other.venvs
+    image.hosts |= other.hosts
     image.users += other.users
     image.build += [command for command in other.build if command in stand_ins]
     image.folders += [place for place in other.folders if place.removesuffix("/bin") in other.venvs]

@@ -37,7 +37,7 @@ def check_programs(command: str, files: Mapping[str, Path], place: Callable[[str
         command: Of a RUN line.
         files: Of the image by now.
         place: The absolute path that a word of the command means.
-        hosts: What a build may fetch from.
+        hosts: Takes note of the modules that are fetched.
 
     Raises:
         ValueError: It would fetch something.
@@ -47,12 +47,12 @@ def check_programs(command: str, files: Mapping[str, Path], place: Callable[[str
         if file is not None and file.stat().st_size <= _MOST_TEXT and _fetches(_text(file)):
             raise ValueError("Its Dockerfile runs a program that fetches something, which builds cannot reach.")
     if re.search(r"(?<![\w./-])terraform (init|providers)\b", command):
-        hosts.check_modules("terraform")
+        hosts.take_modules("terraform")
     for program, name in _BUILDERS.items():
         if re.search(rf"(?<![\w./-]){program} (build|test|run|vet|mod|fetch|check|generate|install|list)\b", command):
             for path, file in files.items():
                 if path.endswith(f"/{name}") and _has_modules(name, _text(file)):
-                    hosts.check_modules(program)
+                    hosts.take_modules(program)
 
 
 def _fetches(text: str) -> bool:

@@ -7,14 +7,7 @@ import re
 import shlex
 from pathlib import Path, PurePosixPath
 
-from repoassay.interchange.build_hosts import (
-    MODULES_KEPT,
-    BuildHosts,
-    UnreachedHosts,
-    in_environment,
-    starters,
-    with_arguments,
-)
+from repoassay.interchange.build_hosts import MODULES_KEPT, BuildHosts, in_environment, starters, with_arguments
 from repoassay.interchange.harbor_files import leads_inside, link_commands
 from repoassay.interchange.image_file import (
     NOT_KEPT,
@@ -64,9 +57,6 @@ def read_image(file: Path, context: Path, name: str, *, wider: Path | None = Non
     for step in read_instructions(file.read_text("utf-8", "replace")):
         try:
             reader.take(step)
-        except UnreachedHosts as error:
-            hosts = f"REPOASSAY_PACKAGE_HOSTS='{' '.join(error.hosts)}' lets them:"
-            raise ImportRefusal(str(error), name, step.line, f"{hosts} {step.word} {step.rest}") from error
         except ValueError as error:
             raise ImportRefusal(str(error), name, step.line, f"{step.word} {step.rest}") from error
     if not reader.based:
@@ -180,6 +170,7 @@ class _Reader:
             if re.search(r"\b(go|cargo) install\s", command):
                 whole = f"export GOBIN=/env/bin CARGO_INSTALL_ROOT=/env && {whole}"
             self.recipe.build.append(f"cd {shlex.quote(self.recipe.work)} && {whole}")
+        self.recipe.hosts |= hosts.named
         for program in sorted(hosts.modules):
             self.recipe.variables = {**MODULES_KEPT.get(program, {}), **self.recipe.variables}
 
@@ -297,8 +288,8 @@ class _Reader:
                 self.recipe.paths = [part for part in self._known[name].split(":") if _OWN_PATH.match(part)]
             if not is_kept(name):
                 continue
-            if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", name):
-                raise ValueError("Its Dockerfile sets a variable whose name is not in capitals.")
+            if not re.fullmatch(r"[A-Za-z_]\w{0,99}", name, re.ASCII):
+                raise ValueError("Its Dockerfile sets a variable whose name no shell takes.")
             # Where npm puts what is installed for everybody, which here is the environment.
             self.recipe.variables[name] = self._known[name].replace(
                 "/usr/local/lib/node_modules", "/env/lib/node_modules"

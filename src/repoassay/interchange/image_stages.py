@@ -55,6 +55,7 @@ def join_stages(stages: list[ImageStage], last: ImageRecipe) -> None:
         last.apt += stage.recipe.apt
         last.folders += stage.recipe.folders
         last.venvs += stage.recipe.venvs
+        last.hosts |= stage.recipe.hosts
     last.build[:0] = [_run(stage, tops) for stage in stages]
     for stage in stages:
         last.files |= stage.recipe.files

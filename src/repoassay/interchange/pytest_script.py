@@ -25,6 +25,10 @@ _MOST_LETTERS = 4000
 _RUNNERS = re.compile(r"^(if )?(! )?(uvx?\b.*?\s)?(python3?[\d.]* -m )?pytest\b")
 
 
+_SPOKEN = re.compile(r"(?m)^[ \t]*(?:#.*|(\"\"\"|''')[\s\S]*?\1)")
+"""Remarks, and texts that describe a program."""
+
+
 class PytestScript:
     """What a script comes to.
 
@@ -66,7 +70,7 @@ def check_reward_place(text: str, name: str) -> None:
     Raises:
         ImportRefusal: They do not, so that they pass nobody.
     """
-    if not re.search(r"/logs/verifier(/reward\w*\.(txt|json)|(?!/\w))", text):
+    if not re.search(r"/logs/verifier(/reward\w*\.(txt|json)|(?!/\w))", _SPOKEN.sub("", text)):
         raise ImportRefusal("Its test script writes no reward where one is looked for.", name)
 
 

@@ -100,17 +100,15 @@ def read_shell(text: str, hosts: BuildHosts | None = None) -> ShellSteps:
 
     Args:
         text: The line.
-        hosts: What a build may fetch from; nothing without.
+        hosts: Takes note of what is fetched from where; nothing may be without.
 
     Raises:
         ValueError: It does something that is not understood; the sentence is the same for all that do so.
     """
     steps = ShellSteps()
-    if (go := _GO.search(text if hosts is None else hosts.filled(text))) and not (
-        hosts is not None and hosts.reaches(text)
-    ):
+    if go := _GO.search(text if hosts is None else hosts.filled(text)):
         steps.chains.append(go_tool_chain(go[1]))
-        return steps
+        text = " && ".join(part for part in split_commands(text) if re.match(r"(apt(-get)?|apk|pip3?) ", part))
     kept: list[str] = []
     commands, steps.agents = without_agents(split_commands(text))
     for command in commands:
@@ -236,7 +234,7 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
             if not word.startswith(("-", "/etc/apt", "/usr/share/keyrings")) and not word.isdigit()
         ]
         return True
-    if program not in _BUILDS and not re.match(r"\.?/(?!usr/|bin/|sbin/)[\w./-]+$", words[0]):
+    if program not in _BUILDS and not re.match(r"(\.?/(?!usr/|bin/|sbin/)|[\w-][\w.-]*/)[\w./-]+$", words[0]):
         raise ValueError(f"Its Dockerfile runs {program[:40]}, which is not understood.")
     return _stays(command, hosts)
 
@@ -245,7 +243,7 @@ def _stays(command: str, hosts: BuildHosts | None) -> bool:
     if hosts is not None:
         command = hosts.check_command(command)
         for program in sorted(set(_OF_MODULES.findall(command))):
-            hosts.check_modules(program)
+            hosts.take_modules(program)
         command = _OF_MODULES.sub("", command)
     if _FETCHED.search(command):
         raise ValueError("Its Dockerfile fetches something in a compound command, which builds cannot reach.")
@@ -298,6 +296,8 @@ def _is_of_the_system(program: str, words: list[str]) -> bool:
         return any("python" in word or "pip" in word or word.startswith("/usr/local/go/") for word in targets)
     if program == "chmod" and re.search(r"\$\{?(RUSTUP|CARGO)_HOME", " ".join(targets)):
         return True
+    if program == "sed":  # where apt of the image looks for packages
+        return "-i" in words and bool(targets) and targets[-1].startswith("/etc/apt/")
     if program in ("rm", "chmod", "find"):
         ours = ("/var/lib/apt", "/var/cache", "/root/.cache", "/logs", "/usr", "/etc/ssh", "/tests")
         places = [word for word in targets if word.startswith("/")]

@@ -245,6 +245,7 @@ def _record(task: StateTask) -> Task:
             resolve="environment/requirements.txt",
             apt=apt,
             build=tuple(recipe.build),
+            hosts=tuple(recipe.hosts),
             variables={
                 name: moved_text(value, task.moved) for name, value in {**recipe.variables, **task.variables}.items()
             },

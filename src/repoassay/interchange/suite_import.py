@@ -18,7 +18,9 @@ from repoassay.interchange.image_file import ImportRefusal
 from repoassay.interchange.import_record import ImportRecord, TaskRefusal, draw_digest
 from repoassay.interchange.importers import ConvertedTask, find_importer, guard
 from repoassay.plugins import Plugin
+from repoassay.tasks import read_task
 from repoassay.text import printable
+from repoassay.workspace import unreached_hosts
 
 __all__ = ["ImportedSuite", "TaskRefusal", "import_suite"]
 
@@ -50,6 +52,15 @@ class ImportedSuite:
         for refusal in self.refused:
             counts[refusal.why] = counts.get(refusal.why, 0) + 1
         return dict(sorted(counts.items(), key=lambda item: -item[1]))
+
+    def unreached(self) -> dict[str, Sequence[str]]:
+        """The tasks whose builds fetch from hosts that builds here may not reach, with these hosts.
+
+        Those that a proof has left out of the suite are gone by then.
+        """
+        folders = (self.path / "tasks" / name for name in self.tasks)
+        tasks = {place.name: read_task(place).task for place in folders if place.is_dir()}
+        return {name: hosts for name, task in tasks.items() if (hosts := unreached_hosts(task))}
 
 
 def import_suite(

@@ -22,6 +22,11 @@ _SETS_UP = re.compile(
     r"^((curl|wget)\b.*(astral\.sh|install\.sh|get-pip).*|(source|\.) .*(\.local/bin/env|\.cargo/env|activate)\"?"
     r"|export PATH=.*|deactivate|hash -r|ln -s\w* \S*(command -v|which) uvx?\b.*)$"
 )
+_UNLESS_THERE = re.compile(
+    r"(python[\d.]* -c (['\"])import [\w., ]+\2|(command -v|which|hash) [\w.-]+|[\w.-]+( -m \w+)? --version)"
+    r"( *([12&]?>+ *[\w/.]+|2>&1))* *\|\| *"
+)
+"""A question whether what is then installed is there, which the environment has."""
 _LOCKS = re.compile(
     r"^(sudo )?(killall (-\d+ )?(apt|apt-get|dpkg|unattended-upgrades|\s)+|rm -f /var/(lib|cache)/(apt|dpkg)/\S*"
     r"|dpkg --configure -a)( 2>/dev/null| \|\| true)*$"
@@ -114,6 +119,8 @@ def _line(line: str, found: VerifierScript) -> str:
     if not plain or plain.startswith("#"):
         return line
     indent = line[: len(line) - len(line.lstrip())]
+    if (asked := _UNLESS_THERE.match(plain)) and _INSTALLS.match(plain[asked.end() :]):
+        plain = plain[asked.end() :]
     if _LOCKS.match(plain):
         return f"{indent}true"
     if _INSTALLS.match(plain) or _SETS_UP.match(plain):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from repoassay.sandbox.launcher.collect import collect
+from repoassay.sandbox.launcher.root import remove
 from repoassay.sandbox.protocol import Access, Completed, SandboxSetup
 from repoassay.types import Ended, Exit, SkippedFile
 
@@ -48,8 +49,9 @@ class HostPlaces:
             self._lay(self.host(target), access, source)
         for path, edit in setup.edits.items():
             place = self.host(path)
+            if edit is None or place.is_dir():
+                remove(str(place))
             if edit is None:
-                place.unlink()
                 continue
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(edit.content)

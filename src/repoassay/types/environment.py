@@ -24,7 +24,8 @@ class Environment(Record):
     (`YYYY-MM-DD`), and adds pytest. With `frozen` that file fixes the version of every package and is installed as it
     stands, without what its packages ask for. `apt` names Debian packages whose files the build and the tests see.
     `build` are shell commands run in the repository's root once all that is installed, with the package indexes in
-    reach; what they leave in the repository belongs to it. `variables` are set for the build, the agent and the tests.
+    reach; what they leave in the repository belongs to it. `hosts` (`NAME` or `NAME:PORT`) are those they fetch from
+    besides: without the user's leave for each, nothing is built. `variables` are set for the build, agent and tests.
     `checks` are commands that contributors run in the repository's root before they ask for a merge; they are named to
     agents of pull-request tasks. `image` names a container image that has the repository at /testbed and its
     environment: where a sandbox is asked for that runs tasks in their images, it takes the place of all that is built.
@@ -40,8 +41,11 @@ class Environment(Record):
         tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]{1,99}$")], ...], Field(max_length=100)
     ] = ()
     build: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=20_000)], ...], Field(max_length=50)] = ()
+    hosts: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^[a-z0-9_.-]{1,253}(:\d{1,5})?$")], ...], Field(max_length=64)
+    ] = ()
     variables: Annotated[
-        dict[Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]{0,99}$")], Annotated[str, Field(max_length=2000)]],
+        dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")], Annotated[str, Field(max_length=2000)]],
         Field(max_length=50),
     ] = Field(default_factory=dict)
     image: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,399}$")] | None = None

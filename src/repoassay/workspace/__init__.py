@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from repoassay.workspace.build_index.rules import IndexRequest as IndexRequest
     from repoassay.workspace.build_output import manifest_place as manifest_place
+    from repoassay.workspace.builds import unreached_hosts as unreached_hosts
     from repoassay.workspace.bytecode import bytecode_of as bytecode_of
     from repoassay.workspace.cache_limits import entries as entries, prune as prune
     from repoassay.workspace.changes import changes_between as changes_between
@@ -84,6 +85,7 @@ else:
             ),
             "build_index.rules": ("IndexRequest",),
             "build_output": ("manifest_place",),
+            "builds": ("unreached_hosts",),
             "bytecode": ("bytecode_of",),
             "cache_limits": ("entries", "prune"),
             "changes": ("changes_between",),

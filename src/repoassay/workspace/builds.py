@@ -15,10 +15,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from repoassay.errors import InfraFault
+from repoassay.errors import InfraFault, Unavailable
+from repoassay.package_proxy import HostRule, Indexes
 from repoassay.sandbox import Access, Cache, Command, Mount, Sandbox, remove_tree, settle, uv_program
 from repoassay.tasks import TaskFolder
-from repoassay.types import Limits
+from repoassay.text import join_names
+from repoassay.types import Limits, Task
 from repoassay.workspace.apt_layer import SHOWN
 from repoassay.workspace.build_index.rules import IndexRules
 from repoassay.workspace.build_output import is_intact, manifest_place, take_over
@@ -30,7 +32,7 @@ from repoassay.workspace.sharing import file_states, share_files
 from repoassay.workspace.state_places import state_mounts
 from repoassay.workspace.variables import environment_variables
 
-__all__ = ["build_repository", "take_repository"]
+__all__ = ["build_repository", "take_repository", "unreached_hosts"]
 
 _FORMAT = "1"
 _SCRIPT = """\
@@ -58,6 +60,7 @@ def build_repository(
 
     Raises:
         InfraFault: A command failed; the reason is the last it said. Never cached.
+        Unavailable: It is not built yet, and fetches from hosts that builds here may not reach.
     """
     wanted = folder.task.environment
     parts = (_FORMAT, base.name, environment.name, wanted.exclude_newer or "-", *wanted.build)
@@ -67,6 +70,7 @@ def build_repository(
     key = hashlib.sha256("\0".join((*parts, "", *variables)).encode()).hexdigest()[:32]
 
     def build(part: Path) -> None:
+        _check_hosts(folder)
         built, repo = part / key, part / "repo"
         for source, target in ((environment, built), (base, repo)):
             shutil.copytree(source, target, symlinks=True)
@@ -86,6 +90,23 @@ def build_repository(
         is_intact.cache_clear()
         entry = cache.entry("builds", key, build)
     return entry / "repo", entry / key
+
+
+def unreached_hosts(task: Task) -> list[str]:
+    """The hosts that a task's build fetches from and that builds here may not reach."""
+    rules = Indexes.configured().public_rules()
+    told = [(each, HostRule.parse(each)) for each in task.environment.hosts]
+    return [each for each, host in told if not any(rule.allows(host.host, host.port or 443) for rule in rules)]
+
+
+def _check_hosts(folder: TaskFolder) -> None:
+    """Refuse, before a command has run, what would fetch from hosts that the user has not allowed."""
+    if missing := unreached_hosts(folder.task):
+        named = join_names(missing)
+        raise Unavailable(
+            f"The build of the task {folder.task.id} fetches from {named}, which builds here may not reach.",
+            f"REPOASSAY_PACKAGE_HOSTS='{' '.join(missing)}' allows it, where you trust the task with that.",
+        )
 
 
 def _run(folder: TaskFolder, built: Path, repo: Path, cache: Cache, sandbox: Sandbox) -> None:

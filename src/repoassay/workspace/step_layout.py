@@ -18,7 +18,7 @@ def changes_left(base: Path, diff: bytes) -> dict[str, FileEdit | None]:
     Raises:
         PatchError: It does not apply.
     """
-    return dict(apply_patch(read_patch(diff), base).edits) if diff.strip() else {}
+    return dict(apply_patch(read_patch(diff), base).keep_folders().edits) if diff.strip() else {}
 
 
 def step_start(step: TaskFolder, base: Path, diff: bytes) -> dict[str, FileEdit | None]:

@@ -90,7 +90,8 @@ def run_hidden(
         return _ran(folder, sandbox.run(replace(command, limits=limits), cancel), key, ids)
     if stray := outside_places(folder, edits):
         raise InfraFault(f"The changes of {folder.task.id} lie outside of its folders: /{printable(stray[0], 200)}.")
-    edits = {path: edits[path] for path in edits.keys() - set(beside_artifacts(folder, edits))}
+    beside = set(beside_artifacts(folder, edits))
+    edits = {path: edit for path, edit in edits.items() if path not in beside}  # in order: a deletion makes room
     if tests.runner == "script":
         return run_reward_script(folder, base, edits, environment, hidden, sandbox, limits, cancel, collect)
     job: dict[str, object] = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": INI, "root": _ROOT}

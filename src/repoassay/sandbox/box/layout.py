@@ -7,7 +7,7 @@ import shutil
 import stat
 
 from repoassay.sandbox.launcher import kernel
-from repoassay.sandbox.launcher.root import TERMINALS
+from repoassay.sandbox.launcher.root import TERMINALS, remove
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
@@ -63,13 +63,15 @@ def _own(path: str, spec: Any) -> None:
 
 
 def _bound_kernel_objects(spec: Any) -> None:
-    """Limit the files of each writable folder, and terminals, where this process may: what made them has no option."""
+    """Limit the files of each writable folder, terminals, and what /dev/zero maps (`root.py` says why), where this
+    process may: what made them has no option."""
     inodes = max(4096, min(spec.disk // 2048, 2_000_000))
     flags = _REMOUNT | kernel.MS_NOSUID | kernel.MS_NODEV
     try:
         for path in spec.scratch:
             kernel.mount("tmpfs", path, "tmpfs", flags, f"nr_inodes={inodes}")
         kernel.mount("devpts", "/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, TERMINALS)
+        kernel.mount("/dev/full", "/dev/zero", flags=kernel.MS_BIND)
     except OSError:
         pass  # what watches the box counts files too
 
@@ -100,8 +102,9 @@ def _copy(source: str, target: str, spec: Any) -> None:
 
 
 def _write(path: str, content: bytes | None, executable: bool, spec: Any) -> None:
+    if content is None or os.path.isdir(path):
+        remove(path)
     if content is None:
-        os.unlink(path)
         return
     _make_folders(os.path.dirname(path), spec)
     if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):

@@ -71,6 +71,7 @@ def _limits(spec: Spec) -> dict[int, int]:
         resource.RLIMIT_NOFILE: kernel.most_files(),
         resource.RLIMIT_MEMLOCK: 1 << 20,
         resource.RLIMIT_MSGQUEUE: 1 << 16,
+        resource.RLIMIT_SIGPENDING: 1 << 12,  # timers too, of which an account has so many
         resource.RLIMIT_CPU: int(spec.seconds * (os.cpu_count() or 1)) + 5,
     }
     if _counts_processes_per_namespace():

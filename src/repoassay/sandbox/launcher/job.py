@@ -11,11 +11,12 @@ import _socket
 import gc
 import os
 import signal
+import stat
 
 from repoassay.sandbox.launcher import kernel
 from repoassay.sandbox.launcher.framing import held_document, receive, send
 from repoassay.sandbox.launcher.identity import INSIDE
-from repoassay.sandbox.launcher.root import TERMINALS
+from repoassay.sandbox.launcher.root import TERMINALS, remove
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def _lay_out(job: dict[str, Any]) -> None:
 
 
 def _write(path: str, content: bytes | None, *, executable: bool) -> None:
-    """Write or remove one file; no folder on the way may be a link, which the base tree could hold."""
+    """Write or remove one file, or an empty folder; no folder on the way may be a link, which the base could hold."""
     folder = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     *parents, name = path.strip("/").split("/")
     try:
@@ -151,12 +152,32 @@ def _write(path: str, content: bytes | None, *, executable: bool) -> None:
             os.close(folder)
             folder = inner
         if content is None:
-            os.unlink(name, dir_fd=folder)
+            _remove(name, folder)
             return
         flags = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with os.fdopen(os.open(name, flags, 0o644, dir_fd=folder), "wb") as stream:
+        try:
+            file = os.open(name, flags, 0o644, dir_fd=folder)
+        except IsADirectoryError:
+            _remove(name, folder)
+            file = os.open(name, flags, 0o644, dir_fd=folder)
+        with os.fdopen(file, "wb") as stream:
             stream.write(content)
             os.fchmod(stream.fileno(), 0o755 if executable else 0o644)
             os.fchown(stream.fileno(), INSIDE, INSIDE)
     finally:
         os.close(folder)
+
+
+def _remove(name: str, folder: int) -> None:
+    cache = f"{name}/__pycache__"  # the layer of byte code keeps what a folder had compiled
+    if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+        try:
+            compiled = os.open(cache, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        except FileNotFoundError:
+            pass
+        else:
+            for each in os.listdir(compiled):
+                os.unlink(each, dir_fd=compiled)
+            os.close(compiled)
+            os.rmdir(cache, dir_fd=folder)
+    remove(name, folder)

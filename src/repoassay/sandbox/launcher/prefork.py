@@ -79,6 +79,7 @@ _EVERYWHERE = {
     resource.RLIMIT_NOFILE: kernel.most_files(),
     resource.RLIMIT_MEMLOCK: 1 << 20,
     resource.RLIMIT_MSGQUEUE: 1 << 16,
+    resource.RLIMIT_SIGPENDING: 1 << 12,  # timers too, of which an account has so many
 }
 
 

@@ -11,8 +11,8 @@ import errno
 import os
 import struct
 
-from repoassay.sandbox.launcher.calls import ALLOWED
-from repoassay.sandbox.launcher.seccomp import UNSEEN, compile_filter
+from repoassay.sandbox.launcher.calls import ALLOWED, BY_ARGUMENT
+from repoassay.sandbox.launcher.seccomp import UNSEEN, compile_filter, unseen_mapping
 
 __all__ = ["compile_job_filter", "compile_warm_filter"]
 
@@ -63,6 +63,8 @@ def compile_job_filter(machine: str = "") -> bytes:
     steps = [_step(_LOAD, _NUMBER)]
     for number, verdict in refused.items():
         steps += [_step(_EQUAL, number, no=1), _step(_RETURN, verdict)]
+    mapping = unseen_mapping()
+    steps += [_step(_EQUAL, BY_ARGUMENT["mmap"][_COLUMN[machine]], no=len(mapping)), *mapping]
     return b"".join([*steps, _step(_RETURN, _ALLOW)])
 
 

@@ -9,6 +9,7 @@ Everything writable lies on one tmpfs whose size is the disk limit::
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -19,7 +20,7 @@ TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
     from repoassay.sandbox.launcher.spec import Bind, Spec
 
-__all__ = ["ALWAYS", "ETC", "ETC_SHOWN", "TERMINALS", "build", "inside"]
+__all__ = ["ALWAYS", "ETC", "ETC_SHOWN", "TERMINALS", "build", "inside", "remove"]
 
 TERMINALS = "newinstance,ptmxmode=0666,mode=0620,max=64"
 """Options of a folder of terminals that nobody else sees."""
@@ -105,7 +106,8 @@ def _devices(root: str) -> None:
     os.makedirs(f"{root}/dev/pts", exist_ok=True)
     for name in _DEVICES:
         os.close(os.open(f"{root}/dev/{name}", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o666))
-        kernel.mount(f"/dev/{name}", f"{root}/dev/{name}", flags=kernel.MS_BIND)
+        # What /dev/zero maps stays when it is unmapped, so that no process shows it; /dev/full is read alike.
+        kernel.mount(f"/dev/{'full' if name == 'zero' else name}", f"{root}/dev/{name}", flags=kernel.MS_BIND)
     for name, target in _LINKS.items():
         os.symlink(target, f"{root}/dev/{name}")
     kernel.mount("devpts", f"{root}/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, TERMINALS)
@@ -188,9 +190,22 @@ def _copy_on_write(spec: Spec, source: str, target: str, number: int) -> None:
             os.close(descriptor)
 
 
+def remove(path: str, dir_fd: int | None = None) -> None:
+    """Remove a file, or a folder that has nothing in it any more; one that has something stays."""
+    try:
+        os.unlink(path, dir_fd=dir_fd)
+    except IsADirectoryError:
+        try:
+            os.rmdir(path, dir_fd=dir_fd)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.EBUSY):
+                raise
+
+
 def _write(path: str, content: bytes | None, executable: bool) -> None:
+    if content is None or os.path.isdir(path):
+        remove(path)
     if content is None:
-        os.unlink(path)
         return
     _make_folders(os.path.dirname(path))
     if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):

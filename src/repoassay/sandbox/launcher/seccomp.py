@@ -17,14 +17,16 @@ TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["UNSEEN", "compile_filter"]
+__all__ = ["UNSEEN", "compile_filter", "unseen_mapping"]
 
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _COLUMN = {"x86_64": 0, "aarch64": 1}
-UNSEEN = ("memfd_create", "shmget")
+UNSEEN = ("memfd_create", "shmget", "semget", "msgget")
 """Calls that hold memory without any process showing it."""
 _FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
 _PERSONALITIES = (0, 8, 0x20000, 0x20008, 0xFFFFFFFF)  # Linux, 32-bit, 2.6 in name, both; and asking
+_SET_LEASE = 1024
+_SHARED, _ANONYMOUS, _HUGE = 0x01, 0x20, 0x40000  # flags of mmap
 _NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW* flag but CLONE_NEWTIME, which clone cannot take
 
 _LOAD, _JUMP_EQUAL, _JUMP_ABOVE, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -51,7 +53,7 @@ def compile_filter(machine: str = "", *, memory_is_counted: bool = True, allow: 
     verdicts = {numbers[column]: _return(_FAIL | errno.EPERM) for numbers in REFUSED.values()}
     verdicts |= {numbers[column]: _return(_ALLOW) for numbers in ALLOWED.values()}
     verdicts |= {REFUSED[name][column]: _return(_ALLOW) for name in allow}
-    verdicts |= {BY_ARGUMENT[name][column]: steps for name, steps in _by_argument().items()}
+    verdicts |= {BY_ARGUMENT[name][column]: steps for name, steps in _by_argument(memory_is_counted).items()}
     if not memory_is_counted:
         verdicts |= {ALLOWED[name][column]: _return(_FAIL | errno.ENOSYS) for name in UNSEEN}
     verdicts.pop(-1, None)
@@ -73,8 +75,41 @@ def _return(verdict: int) -> list[bytes]:
     return [_step(_RETURN, verdict)]
 
 
-def _by_argument() -> dict[str, list[bytes]]:
+def unseen_mapping() -> list[bytes]:
+    """What is done of `mmap` where nobody counts memory: shared memory without a file is refused beyond a page.
+
+    Its pages stay when no process has them mapped any more, as those of the calls in `UNSEEN`.
+    """
+    size = _ARGUMENT + 8
+    return [
+        _step(_LOAD, _ARGUMENT + 24),
+        _step(_JUMP_BITS, _ANONYMOUS, no=6),
+        _step(_JUMP_BITS, _SHARED, no=5),
+        _step(_LOAD, size + 4),
+        _step(_JUMP_ABOVE, 1, yes=2),
+        _step(_LOAD, size),
+        _step(_JUMP_ABOVE, os.sysconf("SC_PAGESIZE") + 1, no=1),
+        *_return(_FAIL | errno.EPERM),
+        *_return(_ALLOW),
+    ]
+
+
+def _by_argument(memory_is_counted: bool) -> dict[str, list[bytes]]:
     return {
+        # A lease makes everybody else who opens the file wait, for 45 seconds each: other jobs, and the host.
+        "fcntl": [
+            _step(_LOAD, _ARGUMENT + 8),
+            _step(_JUMP_EQUAL, _SET_LEASE, no=1),
+            *_return(_FAIL | errno.EPERM),
+            *_return(_ALLOW),
+        ],
+        # Pages of hugetlbfs count as nobody's memory; a host that keeps none answers the same.
+        "mmap": [
+            _step(_LOAD, _ARGUMENT + 24),
+            _step(_JUMP_BITS, _HUGE, no=1),
+            *_return(_FAIL | errno.ENOMEM),
+            *(_return(_ALLOW) if memory_is_counted else unseen_mapping()),
+        ],
         "clone": [
             _step(_LOAD, _ARGUMENT),
             _step(_JUMP_BITS, _NEW_NAMESPACES, no=1),

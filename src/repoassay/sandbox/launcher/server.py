@@ -45,7 +45,7 @@ def serve(spec: Spec) -> None:
 
     Raises OSError when the warm interpreter ends before that, or keeps a job from ending.
     """
-    users = [_user_namespace() for _ in range(spec.slots)]
+    users = [_user_namespace(spec.slots) for _ in range(spec.slots)]
     bell, ring = os.pipe()
     for descriptor in (bell, ring):
         os.set_blocking(descriptor, False)
@@ -61,10 +61,11 @@ def serve(spec: Spec) -> None:
     _Server(spec, users, bell, ours, warm).run()
 
 
-def _user_namespace() -> int:
+def _user_namespace(slots: int) -> int:
     """Make the user namespace of a slot; a descriptor of it. Nothing hostile runs yet to look into its maker.
 
-    Each slot has its own, within which the kernel counts processes: no job can take those of another.
+    Each slot has its own, within which the kernel counts processes and what watches files: no job can take those of
+    another.
     """
     ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
     child = os.fork()
@@ -72,6 +73,7 @@ def _user_namespace() -> int:
         try:
             kernel.unshare(kernel.CLONE_NEWUSER)
             map_ourselves()
+            _share_watches(slots)
             made = os.open("/proc/self/ns/user", os.O_RDONLY)
             theirs.sendmsg([b"u"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", made))])
         except OSError as error:
@@ -86,6 +88,15 @@ def _user_namespace() -> int:
         raise OSError(f"no user namespace for jobs: {data.decode(errors='replace')}")
     found: int = struct.unpack("i", extra[0][2][:4])[0]
     return found
+
+
+def _share_watches(slots: int) -> None:
+    """Let the jobs of all slots have, together, at most half of what this account may have to watch files with."""
+    for name in ("instances", "watches"):
+        with open(f"/proc/sys/fs/inotify/max_user_{name}") as stream:
+            most = int(stream.read())
+        with open(f"/proc/sys/user/max_inotify_{name}", "w") as stream:
+            stream.write(str(max(1, most // (2 * slots))))
 
 
 class _Server:

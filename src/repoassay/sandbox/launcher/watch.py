@@ -40,13 +40,13 @@ def measure(roots: list[int], *, exact: bool = False) -> _Use:
 
 
 def _memory(pid: int, *, exact: bool) -> tuple[int, int]:
-    own, shared, tables = _sizes(f"/proc/{pid}/status", "RssAnon", "RssShmem", "VmPTE")
+    own, shared, swapped, tables = _sizes(f"/proc/{pid}/status", "RssAnon", "RssShmem", "VmSwap", "VmPTE")
     if exact:
         try:
-            own, shared = _sizes(f"/proc/{pid}/smaps_rollup", "Pss_Anon", "Pss_Shmem")
+            own, shared, swapped = _sizes(f"/proc/{pid}/smaps_rollup", "Pss_Anon", "Pss_Shmem", "SwapPss")
         except PermissionError:
             pass  # init, which may not be looked into
-    return own + tables, shared
+    return own + swapped + tables, shared
 
 
 def _sizes(path: str, *names: str) -> list[int]:
