@@ -200,11 +200,12 @@ def reference(task: PreparedTask, oracle: Oracle) -> Reference:
 
 
 def doubt(
-    task: PreparedTask, sandbox: Sandbox, source: str, reference: Reference | None, wall: float | None = None
-) -> Doubt:
+    task: PreparedTask, sandbox: Sandbox, source: str, reference: Reference | None, wall: float | None = None, *,
+    direct: bool = False,
+) -> Doubt:  # fmt: skip
     """Doubt all tests after a first run that reports nothing but passes."""
     edits = {"calc/__init__.py": FileEdit(source.encode())}
-    subject = HiddenTestSubject(task.folder, task.base, task.environment, edits, sandbox)
+    subject = HiddenTestSubject(task.folder, task.base, task.environment, edits, sandbox, direct=direct)
     first = subject.run()
     assert first.told.passed
     if wall is not None:
@@ -225,7 +226,8 @@ def test_the_reference_proves_what_can_be_doubted(task: PreparedTask, reference:
 def test_an_honest_submission_stands_up_to_it(
     task: PreparedTask, sandbox: Sandbox, reference: Reference, proven: bool
 ) -> None:
-    found = doubt(task, sandbox, "def add(first, second):\n    return first + second\n", reference if proven else None)
+    right = "def add(first, second):\n    return first + second\n"  # most tests are run without a session
+    found = doubt(task, sandbox, right, reference if proven else None, direct=proven)
     assert not found.sign
     assert not found.failed
     assert found.tests >= {"test_calc.py::test_numbers", "test_calc.py::test_table[11-31-42]"} or not proven

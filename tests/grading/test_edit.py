@@ -174,6 +174,17 @@ def test_the_right_change_passes_every_time(task: PreparedTask, sandbox: Sandbox
 
 
 @pytest.mark.by_day(1)
+def test_what_is_logged_is_written_to_no_file_of_the_code_under_test(grade: Grade) -> None:
+    logs = """
+import logging, os
+files = [open(f"/tmp/{number}", "w") for number in range(16)]
+logging.getLogger().warning("said")
+assert not any(os.fstat(file.fileno()).st_size for file in files)
+"""
+    verdict = grade({"calc/__init__.py": RIGHT + logs})
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+
+
 def test_a_change_elsewhere_fails_and_says_where(grade: Grade) -> None:
     verdict = grade({"notes.txt": "nothing of use\n"})
     assert (verdict.outcome, verdict.process, verdict.result) == (Outcome.FAILED, True, False)

@@ -8,6 +8,7 @@ import two_ways
 from repoassay.grading.hidden_tests.results import HiddenTestRun
 from repoassay.grading.hidden_tests.run import run_hidden
 from repoassay.grading.hidden_tests.test_form import is_simple
+from repoassay.grading.in_place.run import functions
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Sandbox
 from repoassay.sandbox.sandbox import open_sandbox
@@ -285,6 +286,10 @@ def test_every_outcome_is_the_one_of_a_session(task: PreparedTask, sandbox: Sand
     assert "SystemExit: 0" in messages["test_functions.py::test_leaves"]
     assert "no class" in messages["test_cases.py::Broken::test_two"]
     assert "no fixture" in messages["test_fixtures.py::test_bad"]
+    by_function = told(task, sandbox, functions(ids), direct=True)  # as copies of tests are asked for
+    assert [test.id for test in by_function.told.others] == [test for test in ids if "[" in test]
+    rows = {test.id: test.outcome for test in by_function.told.others}
+    assert words(direct).items() <= (words(by_function) | rows).items()
     assert "direct.py" not in "".join(messages.values())
     assert "plain_fixtures" not in "".join(messages.values())
 

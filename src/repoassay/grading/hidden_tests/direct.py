@@ -41,22 +41,20 @@ class DirectRun:
         hook: The observer.
         root: Where test files lie.
         codes: Their code with assertions rewritten, by path.
-        parts: `TestFixtures` of `plain_fixtures.py`, `Surroundings` and `KeptWarnings` of `surroundings.py`.
+        parts: `TestFixtures` of `plain_fixtures.py`, `KeptWarnings` and `Surroundings` of `surroundings.py`, and
+            perhaps `around`, one that is made.
     """
 
     def __init__(self, channel: Any, hook: Any, root: str, codes: dict[str, Any], parts: dict[str, Any]) -> None:
-        self._fixtures, self._warnings, self._around = (
-            parts["TestFixtures"],
-            parts["KeptWarnings"],
-            parts["Surroundings"],
-        )
+        self._fixtures, self._warnings = parts["TestFixtures"], parts["KeptWarnings"]
+        self._around = parts.get("around") or parts["Surroundings"]()
         self._channel, self._hook, self._root, self._codes = channel, hook, root, codes
         self._modules: dict[str, Any] = {}
         self._tables: dict[Any, dict[str, dict[str, Any]]] = {}
 
     def run(self, ids: list[str]) -> int:
         """Run tests by id, in order; the exit code of a session."""
-        self._around = self._around()
+        self._around.begin()
         # Tests are rewritten already; what looks at every import for more of them takes a seventh of a large one.
         sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, AssertionRewritingHook)]
         with self._warnings():
@@ -81,7 +79,7 @@ class DirectRun:
         if not all(test.partition("::")[0] in self._modules for test in ids):
             return _INTERRUPTED
         try:
-            return [(test, *self._found(test)) for test in ids]
+            return [each for test in ids for each in self._found(test)]
         except LookupError:
             return _USAGE
 
@@ -120,8 +118,8 @@ class DirectRun:
             exec(code, vars(module))  # noqa: S102 - the task's own test
         return module
 
-    def _found(self, test: str) -> tuple[Any, Any]:
-        """A test case's class and the name of its method, or a function and its arguments."""
+    def _found(self, test: str) -> list[tuple[str, Any, Any]]:
+        """A test case's class and the name of its method, or a function and its arguments: of each row, if of none."""
         name, _, rest = test.partition("::")
         head, bracket, row = rest.partition("[")
         first, _, method = head.partition("::")
@@ -129,8 +127,11 @@ class DirectRun:
             thing = vars(self._modules[name])[first]
             if method:
                 getattr(thing, method)
-                return thing, method
-            return thing, self._rows(thing)[row[:-1]] if bracket else {}
+                return [(test, thing, method)]
+            rows = self._rows(thing)
+            if bracket:
+                return [(test, thing, rows[row[:-1]])]
+            return [(f"{test}[{each}]", thing, given) for each, given in rows.items()] or [(test, thing, {})]
         except AttributeError:
             raise LookupError(test) from None
 
@@ -139,7 +140,7 @@ class DirectRun:
         if function in self._tables:
             return self._tables[function]
         rows: dict[str, dict[str, Any]] = {}
-        for mark in function.pytestmark:
+        for mark in getattr(function, "pytestmark", ()):
             names, sets = _row_sets(*mark.args, function, None, "")
             maker: Any = _pytest.python.IdMaker
             ids = maker(names, sets, *[None] * (len(maker.__slots__) - 2)).make_unique_parameterset_ids()

@@ -16,6 +16,7 @@ import hashlib
 import hmac
 import io
 import json
+import logging
 import marshal
 import os
 import sys
@@ -72,7 +73,7 @@ class Channel:
 class ResultRecorder:
     """A pytest plug-in that sends each test's outcome once it has been torn down."""
 
-    def __init__(self, channel: Channel | Silent) -> None:
+    def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._phases: dict[str, list[Any]] = {}
 
@@ -150,13 +151,6 @@ _own: dict[str, bytes] = {}
 """In a prefork server: the tests of the job to be started, rewritten and marshalled, by path."""
 
 
-class Silent:
-    """A channel nobody listens to."""
-
-    def send(self, **_: object) -> None:
-        """Say nothing."""
-
-
 def prepare() -> None:
     """Do in a prefork server, once, what every run of pytest would do: import its parts, configure it, start a session.
 
@@ -169,10 +163,11 @@ def prepare() -> None:
         "import unittest\nclass T(unittest.TestCase):\n    def test(self): pass\n",
         "def test_it():\n    assert [1] == [2]\n",
     )
+    nobody = Channel(os.open(os.devnull, os.O_WRONLY), b"")
     with tempfile.TemporaryDirectory() as place, contextlib.redirect_stdout(io.StringIO()):
         for number, body in enumerate(bodies):
             Path(place, f"test_{number}.py").write_text(body)
-        pytest.main([place, *_ARGUMENTS, f"--rootdir={place}"], plugins=[ResultRecorder(Silent())])
+        pytest.main([place, *_ARGUMENTS, f"--rootdir={place}"], plugins=[ResultRecorder(nobody)])
     if Path("/run/pytest.ini").is_file():
         there = ["-c", "/run/pytest.ini", "--rootdir=/tests", "--confcutdir=/tests"]
         _warm["config"] = config = _pytest.config._prepareconfig([*there, *_ARGUMENTS, "/tests"])
@@ -184,6 +179,10 @@ def prepare() -> None:
             _warm["session"] = session = _pytest.main.Session.from_config(config)
             config._do_configure()
             config.hook.pytest_sessionstart(session=session)
+        for handler in [known() for known in getattr(logging, "_handlerList")]:  # noqa: B009 - as above
+            if isinstance(handler, logging.FileHandler) and handler.stream:
+                handler.stream.close()  # its number would be another file's in a job, which opens it when it logs
+                handler.stream = None
 
 
 class SavedState:
@@ -234,6 +233,7 @@ def hold(document: dict[str, Any]) -> None:
     """Hold what the jobs of one task share, in a branch of a prefork server."""
     _kept.leave()
     _warm["guard"] = Guard()
+    _direct_parts["around"] = _direct_parts["Surroundings"]()
     _held_code["hold_shared"](document, _pieced_code["hold_pieces"])
 
 

@@ -26,22 +26,25 @@ _VARIABLE = "PYTEST_CURRENT_TEST"
 
 
 class Surroundings:
-    """Those of one run; what is made here is there from the beginning to the end."""
+    """Those of one run; what is made here is there from the beginning to the end. May be made before the fork."""
 
     def __init__(self) -> None:
+        self._streams: tuple[_Quiet, ...] = ()
+        self._logs = [_pytest.logging.LogCaptureHandler() for _ in range(2)]
+        nowhere = _pytest.logging._FileHandler(os.devnull, mode="w", encoding="UTF-8", delay=True)
+        self._always: Any = (logging.NullHandler(), nowhere)
+        for handler in (*self._always, *self._logs):
+            handler.setFormatter(logging.Formatter(_pytest.logging.DEFAULT_LOG_FORMAT))
+
+    def begin(self) -> None:
+        """Put them around all that runs from here on."""
         if getattr(pytest, "version_tuple", ()) >= (8, 2):
             os.environ["PYTEST_VERSION"] = pytest.__version__
         sys.stdin = _pytest.capture.DontReadFromInput()
-        self._streams = _Quiet(), _Quiet()
         self.renew_streams()
         threading.excepthook = lambda _: None  # kept for a warning, and not printed
         sys.unraisablehook = lambda _: None
-        form = _pytest.logging.DEFAULT_LOG_FORMAT
-        self._logs = [_pytest.logging.LogCaptureHandler() for _ in range(2)]
-        always: Any = (logging.NullHandler(), _pytest.logging._FileHandler(os.devnull, mode="w", encoding="UTF-8"))
-        for handler in (*always, *self._logs):
-            handler.setFormatter(logging.Formatter(form))
-        for handler in always:
+        for handler in self._always:
             logging.getLogger().addHandler(handler)
 
     def renew_streams(self) -> None:

@@ -48,7 +48,7 @@ class Keeper:
             os.set_blocking(descriptor, False)
         self.entrance.setblocking(False)
         self.open = {self.told, self.said, self.made, self.entrance.fileno()}
-        self.ends = self.open - {self.said}  # while the loop knows them
+        self.ends = self.open - {self.told, self.said}  # while the loop knows them
         self.first = self.entrant = self.worker = 0
         self.gate: Gate | None = None
         self._heard, self._spoken, self._notes = bytearray(), bytearray(), bytearray()
@@ -176,8 +176,8 @@ class Keeper:
     def look(self, now: float) -> set[int]:
         """Keep the job to its limits; those of its pipes that are to be listened to from now on.
 
-        What it says is taken in now and then, and at the end: to be woken for each line costs more than the line, and
-        only a pipe that fills up is worth it.
+        What it tells and says is taken in now and then, and at the end: to be woken for each line costs more than the
+        line, and only a pipe that fills up is worth it.
         """
         if self.ending:
             if now >= self.due:
@@ -188,7 +188,7 @@ class Keeper:
             self._look = now + LOOK
             if self._watch.exceeded():
                 self.end("out_of_memory")
-            unheard = {self.said} & self.open - self.ends
+            unheard = {self.told, self.said} & self.open - self.ends
             full = {pipe for pipe in unheard if (_take(pipe, *self._sink(pipe)) or 0) >= _MUCH}
             self.ends |= full
             return full
