@@ -77,10 +77,17 @@ def test_packages_are_unpacked_and_found(tmp_path: Path, cache: Cache, sandbox: 
     assert found["PKG_CONFIG_PATH"] == f"/env/apt/{libraries}/pkgconfig"
     assert found["CMAKE_PREFIX_PATH"] == "/env/apt/usr"
     assert not {"CPATH", "RUBYLIB", "COB_CONFIG_DIR"} & set(found)
-    for folder in ("usr/lib/ruby/3.1.0", f"{libraries}/ruby/3.1.0", "etc/gnucobol", "usr/share/gnucobol/copy"):
+    lua = ("usr/share/lua/5.1", "usr/share/lua/5.3", f"{libraries}/lua/5.3")
+    perl = ("usr/share/perl5", f"{libraries}/perl5/5.36")
+    ruby = ("usr/lib/ruby/3.1.0", f"{libraries}/ruby/3.1.0")
+    for folder in (*lua, *perl, *ruby, "etc/gnucobol", "usr/share/gnucobol/copy"):
         (environment / "apt" / folder).mkdir(parents=True)
     found = search_paths(environment)
     assert found["RUBYLIB"] == f"/env/apt/usr/lib/ruby/3.1.0:/env/apt/{libraries}/ruby/3.1.0"
+    assert found["PERL5LIB"] == f"/env/apt/usr/share/perl5:/env/apt/{libraries}/perl5/5.36"
+    assert found["LUA_PATH"] == "/env/apt/usr/share/lua/5.1/?.lua;/env/apt/usr/share/lua/5.1/?/init.lua;;"
+    assert found["LUA_PATH_5_3"] == found["LUA_PATH"].replace("5.1", "5.3") and "LUA_CPATH" not in found
+    assert found["LUA_CPATH_5_3"] == f"/env/apt/{libraries}/lua/5.3/?.so;;"
     assert found["COB_CONFIG_DIR"] == "/env/apt/etc/gnucobol"
     assert found["COB_COPY_DIR"] == "/env/apt/usr/share/gnucobol/copy"
 

@@ -58,6 +58,20 @@ def _apt_paths(environment: Path) -> dict[str, list[str]]:
         "CMAKE_PREFIX_PATH": there("usr"),
         "GVBINDIR": there("usr/lib/*-linux-gnu*/graphviz")[:1],
         "RUBYLIB": there("usr/lib/ruby/vendor_ruby", "usr/lib/ruby/[0-9]*", "usr/lib/*-linux-gnu*/ruby/[0-9]*"),
+        "PERL5LIB": there("usr/share/perl5", "usr/lib/*-linux-gnu*/perl5/[0-9]*"),
+        **_lua_paths(there("usr/share/lua/5.[0-9]"), "?.lua", "?/init.lua"),
+        **_lua_paths(there("usr/lib/*-linux-gnu*/lua/5.[0-9]"), "?.so", kind="LUA_CPATH"),
         "COB_CONFIG_DIR": there("etc/gnucobol*", "usr/share/gnucobol*/config")[:1],
         "COB_COPY_DIR": there("usr/share/gnucobol*/copy")[:1],
+    }
+
+
+def _lua_paths(folders: list[str], *patterns: str, kind: str = "LUA_PATH") -> dict[str, list[str]]:
+    """A path for each version of Lua, which ends with its own; 5.1 and LuaJIT have a name without a version."""
+    named = {folder: folder.rpartition("/5.")[2] for folder in folders}
+    return {
+        kind if version == "1" else f"{kind}_5_{version}": [
+            ";".join([*(f"{folder}/{pattern}" for pattern in patterns), ";"])
+        ]
+        for folder, version in named.items()
     }
