@@ -53,8 +53,8 @@ COPIED = ("bytecode", "builds", "checkouts", "environments", "indexes", "inputs"
 """Kinds of the cache that every machine begins with a copy of, as an image that was made for the task would."""
 
 WARM = 12
-"""Passes at most before the one that is measured: until one is hardly faster than those before it, since tasks go where
-they were, and every machine has to meet each of them."""
+"""Passes at most before the one that is measured: until two take what the fastest took, since tasks go where they were,
+and every machine has to meet each of them."""
 
 REST = 5.0
 """Seconds of rest before the pass that is measured."""
@@ -208,15 +208,12 @@ def grade_pass(work: dict[str, Any]) -> int:
         with SubmissionEngine(tasks, bench, workers, executor=work["executor"]) as engine:
             while engine.capacity < work["capacity"]:  # the first machine that is ready opens the engine
                 time.sleep(0.1)
-            fastest = float("inf")
-            for _ in range(WARM):
+            took: list[float] = []
+            while len(took) < WARM and (len(took) < 3 or max(took[-2:]) > 1.15 * min(took)):
                 began = time.perf_counter()
                 for _ in engine.grade_many(list(patches.values()) * engine.capacity):
                     pass
-                took = time.perf_counter() - began
-                if took > 0.9 * fastest:
-                    break
-                fastest = took
+                took.append(time.perf_counter() - began)
             wanted = list(patches) * work["rounds"]
             print("rest", flush=True)
             time.sleep(REST)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from repoassay.attacks import AttackGround
 from repoassay.attacks.adaptive import AdaptiveSearch, forge
 from repoassay.attacks.guesses import guesses, literals
@@ -37,6 +39,7 @@ def test_an_answer_that_is_told_is_tried_next() -> None:
     assert search.propose() == ["'wanted'"] * 12
 
 
+@pytest.mark.long
 def test_with_messages_it_learns_and_with_the_outcome_alone_it_does_not(grounds: dict[str, AttackGround]) -> None:
     ground = grounds["inflection-pluralize-count"]
 

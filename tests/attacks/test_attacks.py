@@ -85,6 +85,7 @@ def test_one_of_each_family_in_either_language_obtains_no_pass(grounds: dict[str
             assert solved(ground)
 
 
+@pytest.mark.long
 def test_what_a_plain_harness_believes(grounds: dict[str, AttackGround]) -> None:
     ground = grounds["inflection-pluralize-count"]
     assert ground.believes

@@ -30,6 +30,7 @@ def attack(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return repoassay("attack", *arguments, cwd=cwd)
 
 
+@pytest.mark.long
 def test_figures_and_no_second_try_of_what_is_there(tmp_path: Path) -> None:
     asked = (*TASK, "--family", "output", "--out", "trials.jsonl", "--workers", "2")
     done = attack(tmp_path, *asked)
@@ -86,6 +87,7 @@ def weak_suite(place: Path) -> Path:
     return place
 
 
+@pytest.mark.long
 def test_a_pass_is_told_and_leaves_with_1(tmp_path: Path) -> None:
     weak_suite(tmp_path / "weak")
     done = attack(tmp_path, "weak", "--family", "answers", "--sample", "1", "--seed", "3")

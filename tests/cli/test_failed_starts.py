@@ -66,6 +66,7 @@ def outcomes(place: Path) -> dict[tuple[str, str], tuple[str, str]]:
 
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize("first", ["easy", "hard"])
+@pytest.mark.long
 def test_an_agent_that_can_start_does_not_leave_the_figures_by_its_word(place: Path, first: str) -> None:
     if first == "hard":
         for old, new in (("a-easy", "z-easy"), ("b-hard", "b-hard")):

@@ -89,6 +89,7 @@ def test_what_starts_is_let_through(folder: Path, line: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long
 def test_an_agent_that_never_started_is_no_failure_of_its_own(folder: Path) -> None:
     lines = {
         "absent": "my-agent", "needy": "python {agent}/needy.py",

@@ -80,6 +80,7 @@ def test_two_agents_and_several_attempts_fill_every_slot_once(tmp_path: Path) ->
     assert {event["outcome"] for event in ends} == {"no_output"}
 
 
+@pytest.mark.long
 def test_killed_with_sigkill_then_resumed_nothing_is_lost_or_done_twice(tmp_path: Path) -> None:
     running = start("run", "starter", *SLOW, "--attempts", "4", "--workers", "2", *TASKS, cwd=tmp_path)
     wait_for(lambda: finished(tmp_path) >= 3)

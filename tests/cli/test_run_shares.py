@@ -64,6 +64,7 @@ def check_whole(run: Path, plan: bytes) -> None:
     assert not (run / "parts").exists()
 
 
+@pytest.mark.long
 def test_shares_come_to_what_one_process_comes_to(tmp_path: Path) -> None:
     run = planned(tmp_path, "--agent", "reference,nothing", "--attempts", "2")
     plan = (run / "run.json").read_bytes()

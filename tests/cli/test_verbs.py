@@ -98,6 +98,7 @@ at_least = 1
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare of util-linux")
+@pytest.mark.long
 def test_where_there_are_no_namespaces_a_run_stops_with_the_flag_that_accepts_none(tmp_path: Path) -> None:
     before = ("unshare", "--user", "--map-root-user", "sh", "-c", NO_NAMESPACES)
     run = ("run", "starter", "--agent", "nothing", "--task", "sensor-log-daily")
@@ -127,6 +128,7 @@ def test_colour_is_left_out_where_it_is_not_wanted(monkeypatch: pytest.MonkeyPat
     assert done.exit_code == 0 and "\x1b[" not in done.output
 
 
+@pytest.mark.long
 def test_where_no_cache_can_be_made_doctor_says_so_and_what_only_looks_works(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     env = {"REPOASSAY_CACHE": str(tmp_path / "file/cache")}

@@ -102,7 +102,7 @@ def archive(name: str) -> bytes:
         ({"commit": "1" * 40}, "another commit"),
         ({"status": CommitStatus.WAITING}, "another commit"),
     ],
-    ids=str,
+    ids=["outside", "another file", "no archive", "another commit", "not tried"],
 )
 def test_what_is_no_task_of_the_commit_is_a_fault_and_nothing_is_left_of_it(
     market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch,

@@ -33,6 +33,7 @@ def events(run: RunFolder) -> Counter[str]:
     return Counter(str(event["event"]) for event in run.events())
 
 
+@pytest.mark.long
 def test_an_attempt_on_a_node_leaves_what_one_here_leaves(tmp_path: Path) -> None:
     found = []
     for executor in ("local", LOCAL):
@@ -46,6 +47,7 @@ def test_an_attempt_on_a_node_leaves_what_one_here_leaves(tmp_path: Path) -> Non
     assert found[0] == found[1]
 
 
+@pytest.mark.long
 def test_a_lost_node_costs_its_attempts_which_are_made_again_as_new_ones(tmp_path: Path) -> None:
     run, suite = plan_run(tmp_path, TURNS, attempts=4)
     execute(run, suite, all_slots(run), Watching(), executor=LOSING)

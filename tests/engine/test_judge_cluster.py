@@ -64,6 +64,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("executor", [LOCAL, "slurm://2"])
+@pytest.mark.long
 def test_answers_and_account_are_those_of_this_machine(
     tmp_path: Path, database: Database, judge: JudgeRecord, place: Any, fake_slurm: FakeSlurm, executor: str
 ) -> None:
@@ -155,6 +156,7 @@ def test_what_nodes_cannot_do_is_one_sentence(
 
 
 @pytest.mark.parametrize("executor", [LOCAL, "slurm://2"])
+@pytest.mark.long
 def test_the_command_takes_an_executor(
     tmp_path: Path, database: Database, judge: JudgeRecord, place: Any, fake_slurm: FakeSlurm, executor: str
 ) -> None:

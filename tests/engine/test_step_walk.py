@@ -98,6 +98,7 @@ def test_nothing_fails_and_the_reference_passes(proven: TaskFolder, bench: Gradi
         "mkfifo data/late",
     ],
 )
+@pytest.mark.long
 def test_nothing_that_was_left_stands_in_the_way_of_a_steps_files(tried: Try, left: str) -> None:
     made = tried(both(first=f"{SUM.strip()}; {left}", second=f"test -f data/late/more.txt && {SORT}"))
     assert made.verdict.outcome is Outcome.PASSED, made.verdict.comments
@@ -111,6 +112,7 @@ def test_no_process_goes_on_into_the_next_step(tried: Try) -> None:
     assert made.verdict.outcome is Outcome.PASSED, made.verdict.comments
 
 
+@pytest.mark.long
 def test_neither_tests_nor_later_steps_are_ever_in_reach(tried: Try) -> None:
     looks = (
         "for name in test_sum.py test.sh solve.sh changes.diff more.txt; do find / -name $name -not -path '/proc/*'"
@@ -136,6 +138,7 @@ def test_an_agent_that_dies_in_a_step_is_judged_by_what_it_left(tried: Try) -> N
 
 
 @pytest.mark.parametrize("late", ["sum", "sort"])
+@pytest.mark.long
 def test_a_step_that_runs_out_of_time_is_no_pass(
     bench: GradingContext, proven: TaskFolder, tmp_path: Path, late: str
 ) -> None:
@@ -153,6 +156,7 @@ def grade_outputs_of(folder: TaskFolder, files: Path, bench: GradingContext):  #
     return grade_outputs(suite, files.parent, bench, places={folder.task.id: files})
 
 
+@pytest.mark.long
 def test_what_was_left_is_graded_again_to_the_same(tried: Try, proven: TaskFolder, bench: GradingContext,
                                                    tmp_path: Path) -> None:  # fmt: skip
     made = tried(both(second="cat data/parcels.txt > sorted.txt"))
@@ -163,6 +167,7 @@ def test_what_was_left_is_graded_again_to_the_same(tried: Try, proven: TaskFolde
     assert none.outcome is Outcome.NO_OUTPUT and "steps/NAME/changes.diff" in none.comments[0]
 
 
+@pytest.mark.long
 def test_only_the_final_reward_counts_where_the_task_says_so(bench: GradingContext, tmp_path: Path) -> None:
     document = DOCUMENT.replace('reward = "mean"', 'reward = "final"').replace("min_reward = 1\n", "")
     place = write_steps(tmp_path, task=document, steps__sort__tests__test=TESTS_OF_SORT_ALONE)
@@ -179,6 +184,7 @@ test -f /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt
 """
 
 
+@pytest.mark.long
 def test_a_step_without_a_proof_blames_nobody(bench: GradingContext, tmp_path: Path) -> None:
     place = write_steps(tmp_path, steps__sort__solution__solve="true\n")
     proof = prove_state_task(place, bench)
@@ -191,6 +197,7 @@ def test_a_step_without_a_proof_blames_nobody(bench: GradingContext, tmp_path: P
     assert work(folder, CommandAgent(both()), bench, tmp_path / "three").verdict.outcome is Outcome.PASSED
 
 
+@pytest.mark.long
 def test_a_task_that_passes_when_nobody_does_anything_is_left_out(bench: GradingContext, tmp_path: Path) -> None:
     always = "echo 1 > /logs/verifier/reward.txt\n"
     keeps = "def test_sum(): pass\ndef test_parcels_are_kept(): pass\n"
@@ -229,6 +236,7 @@ def test_a_step_is_set_up_by_a_script_in_what_was_left(bench: GradingContext, tm
 
 
 @pytest.mark.parametrize("left", ["mkdir setup.sh; echo 8 > setup.sh/own", "echo 8 > setup.sh", "ln -s data setup.sh"])
+@pytest.mark.long
 def test_what_was_left_in_the_place_of_a_setup_is_neither_in_its_way_nor_lost(
     bench: GradingContext, tmp_path: Path, left: str
 ) -> None:
@@ -242,6 +250,7 @@ def test_what_was_left_in_the_place_of_a_setup_is_neither_in_its_way_nor_lost(
     assert made.outcome is Outcome.PASSED, made.comments
 
 
+@pytest.mark.long
 def test_validation_proves_each_steps_start(proven: TaskFolder, bench: GradingContext) -> None:
     proofs = {proof.name: proof for proof in validate_task(proven, bench)}
     assert {"reference", "nothing", "step sum", "step sort"} <= set(proofs)
@@ -329,6 +338,7 @@ def test_what_no_patch_can_hold_ends_the_attempt(
     assert [path.name for path in (tmp_path / "attempt/submission/steps").iterdir()] == ["sum"]
 
 
+@pytest.mark.long
 def test_what_a_setup_leaves_is_kept_whole_or_nobody_is_judged(bench: GradingContext, tmp_path: Path) -> None:
     place = write_steps(tmp_path)
     (place / "steps/sort/setup.sh").write_text(BIG)

@@ -137,6 +137,7 @@ def _descendants(pid: int) -> set[int]:
     return found
 
 
+@pytest.mark.long
 def test_what_is_known_is_not_graded_again_unless_it_was_chance(tmp_path: Path, tasks: dict[str, TaskFolder]) -> None:
     name = "toolz-keyrename"
     known = VerdictCache(tmp_path / "verdicts.sqlite")

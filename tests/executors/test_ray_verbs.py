@@ -41,6 +41,7 @@ def test_outputs_have_the_verdicts_they_have_without(tmp_path: Path) -> None:
     assert found[1] == found[0]
 
 
+@pytest.mark.long
 def test_a_cluster_that_cannot_be_had_leaves_no_results(tmp_path: Path) -> None:
     (tmp_path / "outputs").mkdir()
     done = repoassay(

@@ -125,6 +125,7 @@ def test_what_a_lost_node_had_is_lost_and_another_does_it(
     assert lost.count(True) == lost.count(False) == 2
 
 
+@pytest.mark.long
 def test_a_job_that_kills_its_nodes_is_answered(fake_slurm: FakeSlurm, cluster: Cluster) -> None:
     all_joined(cluster)
     with pytest.raises((InfraFault, Unavailable)):
@@ -281,6 +282,7 @@ def test_what_the_first_node_says_that_cannot_work_ends_the_wait(fake_slurm: Fak
     assert not list(Path.cwd().iterdir())
 
 
+@pytest.mark.long
 def test_a_job_that_ends_before_it_connects_is_told_with_its_log(
     fake_slurm: FakeSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:

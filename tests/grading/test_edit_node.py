@@ -203,6 +203,7 @@ exports.add = function add(a, b) {
 """
 
 
+@pytest.mark.long
 def test_code_that_reads_its_answers_from_the_tests_is_found_out(grade: Grade) -> None:
     """It passes whatever the tests say, and so also what has been changed so that it must fail."""
     outcomes = {grade(seed=seed, index_js=READS_THE_TESTS).outcome for seed in range(6)}

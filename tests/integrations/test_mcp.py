@@ -116,6 +116,7 @@ def test_an_editor_reads_runs_and_verdicts(runs: Path) -> None:
     assert str(runs) not in json.dumps([row, shown, verdicts])
 
 
+@pytest.mark.long
 def test_a_server_that_reaches_nothing_is_refused(tmp_path: Path) -> None:
     done = call("mcp", cwd=tmp_path)
     assert done.returncode == 2 and "Neither a suite nor a folder of runs is named." in done.stderr

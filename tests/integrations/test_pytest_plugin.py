@@ -38,6 +38,7 @@ def work(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_a_suite_is_run_and_its_hidden_tests_are_not_collected(work: Path) -> None:
     done = run_pytest(work, "suite", "--junitxml=report.xml", "-n", "2")
     assert done.returncode == 1, done.stdout + done.stderr
@@ -80,6 +81,7 @@ def test_proofs_are_run_where_they_are_asked_for(work: Path) -> None:
     assert done.returncode == 1 and "sum-ledger cannot be trusted:\nproof reference: " in done.stdout
 
 
+@pytest.mark.long
 def test_a_run_of_strangers_costs_nothing_and_passes_hidden_tests_over(work: Path) -> None:
     trap = (work / "suite" / "conftest.py").read_text()
     (work / "below").mkdir()
@@ -126,6 +128,7 @@ def test_settings_that_come_with_tasks_are_refused(work: Path, settings: str, na
     assert (done.returncode, "1 passed" in done.stdout) == (0, True), done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_tasks_of_other_tools_are_left_alone(work: Path) -> None:
     other = work / "others" / "task"
     (other / "tests").mkdir(parents=True)

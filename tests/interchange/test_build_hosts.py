@@ -119,6 +119,7 @@ def proof_again(tmp_path: Path) -> StateProof:
         bench.oracle.close()
 
 
+@pytest.mark.long
 def test_a_clone_is_there_without_its_history(served: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REPOASSAY_PACKAGE_HOSTS", f"{HOST}:{served}")
     repo = tmp_path / "served/project"
@@ -162,6 +163,7 @@ def test_a_task_that_needs_the_history_is_refused(
     assert "needs the history" in refusal.why
 
 
+@pytest.mark.long
 def test_a_program_that_a_build_fetches_is_there_once_its_host_is_allowed(
     served: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

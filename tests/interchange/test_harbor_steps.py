@@ -165,6 +165,7 @@ def test_what_a_step_cannot_be_given_refuses_its_task(theirs: Write, changed: di
     assert done.tasks == [] and why in done.refused[0].why, done.refused
 
 
+@pytest.mark.long
 def test_the_steps_are_proven_and_judged(theirs: Write, bench: GradingContext, tmp_path: Path) -> None:
     folder = taken(theirs())
     (proof,) = prove_state_tasks([folder.path], bench)
@@ -197,6 +198,7 @@ def test_zz_lays_out_what_comes_next():
 """
 
 
+@pytest.mark.long
 def test_what_tests_lay_out_for_the_next_step_is_there_when_it_begins(
     theirs: Write, bench: GradingContext, tmp_path: Path
 ) -> None:

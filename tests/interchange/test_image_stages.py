@@ -76,6 +76,7 @@ def test_the_last_stage_has_what_it_copies_and_nothing_else_of_the_others(
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_stage_does_not_write_over_files_of_another(tmp_path: Path, bench: GradingContext) -> None:
     with pytest.raises(InfraFault, match="wrote over files of another"):
         laid_out(tmp_path, bench, make=f"{MAKES}open('/app/kept.txt', 'w').write('mine')\n")

@@ -138,6 +138,7 @@ def test_epochs_are_numbered_in_their_order(tmp_path: Path) -> None:
     assert [one.verdict.outcome is Outcome.PASSED for one in found] == [False, False, True, False]
 
 
+@pytest.mark.long
 def test_a_log_whose_members_overlap_is_not_unpacked_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few kilobytes name the same packed bytes a thousand times."""
     monkeypatch.setattr("repoassay.interchange.inspect_logs._SURE", 2**16)

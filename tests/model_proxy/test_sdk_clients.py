@@ -129,6 +129,7 @@ CLIENTS = {"messages": with_anthropic, "responses": with_responses, "gemini": wi
 @pytest.mark.by_day(3)
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("dialect", CLIENTS)
+@pytest.mark.long
 def test_published_clients(place: Any, dialect: str, stream: bool) -> None:
     rig, entry, urls = place
     speak: Callable[..., Generator[Told]] = CLIENTS[dialect]

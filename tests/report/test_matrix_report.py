@@ -56,6 +56,7 @@ def stable(text: str) -> str:
     return re.sub(r"(?m)^((?:tortoise|hare),.*,)[\d.e-]+$", r"\g<1>0", text.replace("\r\n", "\n"))
 
 
+@pytest.mark.long
 def test_a_small_matrix_comes_to_what_its_script_says(tmp_path: Path) -> None:
     run = matrix_run(tmp_path, 1, ("solver", "dawdler"))
     out = report(run.path, tmp_path, "--format", "json,md")

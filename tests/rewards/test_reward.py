@@ -127,6 +127,7 @@ def unsound(tmp_path: Path) -> Path:
     return place
 
 
+@pytest.mark.long
 def test_a_fault_of_ours_is_never_a_zero(unsound: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "repoassay.rewards"), Reward(suite=unsound, retries=1, workers=1) as skips:
         assert skips([None], [SOLUTION], task=[TASK]) == [None]

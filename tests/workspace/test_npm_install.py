@@ -61,6 +61,7 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]
         yield index
 
 
+@pytest.mark.long
 def test_an_install_script_learns_no_token_and_leaves_no_trace(registry: Index, tmp_path: Path) -> None:
     cache, node = Cache(tmp_path / "cache"), find_node()
     assert node is not None

@@ -105,6 +105,7 @@ def test_a_job_sees_itself_alone(warm: Warm, cache: Cache) -> None:
 KILL_ALL = "import os\ntry:\n    os.kill(-1, 9)\nexcept ProcessLookupError:\n    pass\n"
 
 
+@pytest.mark.long
 def test_a_job_that_kills_all_it_can_ends_itself_alone(warm: Warm, cache: Cache) -> None:
     parent, other = warm("found = 'warm'\n"), warm("found = 'other'\n")
     held: list[object] = []
@@ -120,6 +121,7 @@ def test_a_job_that_kills_all_it_can_ends_itself_alone(warm: Warm, cache: Cache)
     assert sorted(map(str, held)) == ["other", "warm"]
 
 
+@pytest.mark.long
 def test_a_package_that_kills_all_it_can_leaves_other_parents_alone(warm: Warm, cache: Cache) -> None:
     other = warm("found = 'other'\n")
     held: list[object] = []

@@ -114,6 +114,7 @@ signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         assert run(parent, cache, code, branch="own")[0] == plain
 
 
+@pytest.mark.long
 def test_a_stack_that_overflows_ends_the_job_alone(branched: Branched, cache: Cache) -> None:
     parent = branched()
     endless = "import sys\nsys.setrecursionlimit(10**9)\na = []\nfor _ in range(10**6): a = [a]\nfound = len(repr(a))"
@@ -124,6 +125,7 @@ def test_a_stack_that_overflows_ends_the_job_alone(branched: Branched, cache: Ca
     assert bytes(parent._said).count(GROWN) == 1
 
 
+@pytest.mark.long
 def test_what_a_job_took_is_told(branched: Branched, cache: Cache) -> None:
     busy = "import time\nx = b'x' * (64 * 2**20)\nwhile time.process_time() < 0.8: pass\nfound = len(x)"
     for branch in ("", "own"):

@@ -67,6 +67,7 @@ def test_a_published_script_runs_with_its_imports_changed(tmp_path: Path, rows: 
         assert "pass@1: 1.00" in done.stderr
 
 
+@pytest.mark.long
 def test_steps_can_be_awaited_together_and_nothing_stays(tmp_path: Path, rows: list[dict[str, str]]) -> None:
     dataset = RESQDataset(rows)
     assert len(dataset) == len(WANTED)

@@ -92,6 +92,7 @@ def traces() -> BaseTraces:
 
 
 @pytest.mark.parametrize("name", [*UNSEEN, *SEEN])
+@pytest.mark.long
 def test_the_verdict_is_that_of_a_run(task: PreparedTask, grade: Grade, traces: BaseTraces, name: str) -> None:
     patch = {**UNSEEN, **SEEN}[name]
     run, traced = grade(task, patch, None), grade(task, patch, traces)

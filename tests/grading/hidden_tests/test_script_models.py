@@ -110,6 +110,7 @@ def test_an_address_of_a_vendor_leads_to_the_model_proxy_and_no_key_enters(
     assert {each["key"] for each in provider.seen} == {REAL_KEY}
 
 
+@pytest.mark.long
 def test_the_vendors_own_clients_find_their_models(
     bench: GradingContext, vendor: Callable[..., FakeProvider], tmp_path: Path
 ) -> None:
