@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -29,7 +29,7 @@ class Changes:
 
     edits: Mapping[str, FileEdit | None]
     notes: tuple[str, ...] = ()
-    folders: frozenset[str] = field(default=frozenset())
+    folders: frozenset[str] = frozenset()
 
     def keep_folders(self) -> Changes:
         """The same, but emptied folders stay unless a file takes their place: for files that no git kept."""
