@@ -1,6 +1,6 @@
 """Judging an imported run here: its patches and files against the suite's own tasks, as if they had just come.
 
-A verdict that names a reporter as its grader, or a fault of ours, is not judged yet: so judging that was stopped goes on.
+A verdict that names a reporter as its grader, or a fault of ours, is none yet: so judging that was stopped goes on.
 What cannot be judged is unknown afterwards, since no rate is to mix verdicts with what was claimed.
 """
 
