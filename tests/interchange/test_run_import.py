@@ -40,6 +40,7 @@ def test_attempts_are_what_the_files_say(tmp_path: Path) -> None:
     assert any("no reported result" in line for line in done.missing)
 
 
+@pytest.mark.long
 def test_what_is_imported_says_so_and_is_not_resumed(tmp_path: Path) -> None:
     source = write_run(tmp_path / "theirs", {"demo__one-1": DIFF})
     done = repoassay("import", str(source), "--out", "run", "--json", cwd=tmp_path)
@@ -54,6 +55,7 @@ def test_what_is_imported_says_so_and_is_not_resumed(tmp_path: Path) -> None:
     assert "sed -i" in repoassay("show", f"run/{attempt}", cwd=tmp_path).stdout
 
 
+@pytest.mark.long
 def test_judging_replaces_what_was_reported(tmp_path: Path) -> None:
     suite = find_suite("starter")
     folder = next(folder for folder in suite.tasks if folder.task.id == TASK)
