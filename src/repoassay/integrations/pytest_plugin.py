@@ -106,8 +106,9 @@ def _arguments(config: pytest.Config) -> Iterator[tuple[str, Path]]:
     """What pytest was asked to collect: arguments, else `testpaths`, else the working folder."""
     here = config.invocation_params.dir
     names: list[str] = list(getattr(config.known_args_namespace, "file_or_dir", ()))
-    if not names and here == config.rootpath:  # of which pytest takes each for a pattern
-        names = [name for pattern in config.getini("testpaths") for name in sorted(glob.iglob(pattern, recursive=True))]
+    if not names and here == config.rootpath:
+        patterns = config.getini("testpaths")
+        names = [name for each in patterns for name in sorted(glob.iglob(each, recursive=True))]  # noqa: PTH207 - alike
     for name in names or ["."]:
         yield name, Path(os.path.abspath(here / name.partition("::")[0]))  # noqa: PTH100 - of a link its own place
 
