@@ -36,10 +36,11 @@ from repoassay.construct.mining.instruction import (
 from repoassay.construct.mining.rules import CommitFacts, TouchedFile
 from repoassay.construct.mining.told_names import NeededFact, needed_facts, untold
 from repoassay.construct.mining.told_names_javascript import needed_javascript_facts
-from repoassay.errors import BadInput
+from repoassay.construct.mining.trials import LocalTrials
+from repoassay.errors import BadInput, Terminated
 from repoassay.model_proxy import ScriptedUpstream, open_model
 from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.protocol import Sandbox
+from repoassay.sandbox.protocol import Command, Sandbox
 from repoassay.tasks.suite import find_suite
 from repoassay.workspace import release_lines  # noqa: F401  # asked by the mark, as a test starts
 
@@ -409,6 +410,32 @@ def test_a_commit_that_crashes_stops_no_other_and_is_tried_again(
     assert len(first.tried) == 2
     second = mined(market, tmp_path / "suite", cache, sandbox)
     assert [row.commit for row in second.tried] == [faults[0].commit]
+
+
+def test_what_is_under_way_is_given_up_when_the_program_is_ended(
+    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By SIGTERM or a second Ctrl-C, which are raised in the thread that waits for rows."""
+    asleep = threading.Event()
+
+    def try_commit(self: LocalTrials, *_: object) -> object:
+        if not crashed:
+            crashed.append(1)
+            raise RuntimeError("a crash")
+        asleep.set()
+        self.bench.sandbox.run(Command(argv=("sleep", "60")))
+        raise RuntimeError("it was waited for")
+
+    def end(_: MinedCommit) -> None:
+        asleep.wait(60)
+        raise Terminated
+
+    crashed: list[int] = []
+    monkeypatch.setattr(LocalTrials, "_made", try_commit)
+    with pytest.raises(Terminated):
+        mine_histories([str(market.path)], tmp_path / "suite", cache, sandbox, MiningRequest(proofs=1), on_row=end)
+    rows = [json.loads(line) for line in (tmp_path / "suite" / MINE_LOG).read_text().splitlines()]
+    assert [row["reason"] for row in rows if row["status"] == CommitStatus.FAULT] == ["RuntimeError: a crash"]
 
 
 def test_a_folder_that_is_no_mined_suite_is_left_alone(
