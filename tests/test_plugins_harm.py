@@ -115,6 +115,7 @@ def test_a_name_that_two_distributions_offer_names_both(tmp_path: Path) -> None:
     assert "metric 'twice' is offered by first 2.0 and second 2.0" in doctor.stdout
 
 
+@pytest.mark.long
 def test_a_bundled_name_is_never_taken_over(tmp_path: Path) -> None:
     text = METRIC.format(name="opens", body="return Measurement(1.0)") + "Agent = 1\n"
     entries = {"metrics": {"opens": "taker:opens"}, "agents": {"reference": "taker:Agent"}, "suites": {"starter": "t"}}

@@ -54,6 +54,8 @@ def asked(files: dict[str, str]) -> list[str]:
          ["pytest", "rich"]),
         ({"setup.cfg": "[options.extras_require]\ntests =\n  pytest\n  pytz; python_version < '4'\n"},
          ["pytest", "pytz; python_version < '4'"]),
+        ({"setup.cfg": "[options.extras_require]\ntesting =\n  pytest; \\\n  # why\n    python_version > '3'\n  six\n"},
+         ["pytest;  python_version > '3'", "six"]),
         ({"setup.py": "from setuptools import setup\nT = ['pytest', 'mock']\nE = {'docs': ['sphinx']}\n"
           "E['test'] = T + ['six']\n"
           "setup(name='a', extras_require=E, tests_require=T)"}, ["pytest", "mock", "six"]),
@@ -66,7 +68,8 @@ def asked(files: dict[str, str]) -> list[str]:
         ({"noxfile.py": "import nox\n@nox.session\ndef tests(session):\n"
           "  session.install('-r', 't.txt')\n  session.install(f'x', 'six')",
           "t.txt": "pytest\n"}, ["pytest", "six"]),
-        ({".github/workflows/ci.yml": "run: pip install -U pip pytest trio\nrun: pytest\n"}, ["pytest", "trio"]),
+        ({".github/workflows/ci.yml": "run: |\n  # pip install takes long\n  pip install -U pip pytest trio # x\n"},
+         ["pytest", "trio"]),
         ({"Pipfile": "[dev-packages]\npytest = '*'\nfreezegun = '==1.1'\n"}, ["pytest", "freezegun==1.1"]),
         ({"pytest.ini": "[pytest]\naddopts = --cov=a -n auto\nasyncio_mode = auto\n"},
          ["pytest-cov", "pytest-xdist", "pytest-asyncio", "pytest"]),

@@ -58,6 +58,7 @@ def suite(pooled: PooledRepository, bench: tuple[Cache, Sandbox], tmp_path_facto
     return place / "suite"
 
 
+@pytest.mark.long
 def test_thresholds_are_measured(suite: Path, pooled: PooledRepository) -> None:
     task = find_suite(suite).tasks[1].task
     assert [(each.metric, each.threshold) for each in task.grading.result] == [("table_cells_wrong", "<= 0.5")]

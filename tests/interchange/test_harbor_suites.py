@@ -307,6 +307,7 @@ def test_links_are_not_followed(theirs: Write, name: str, target: str) -> None:
     assert "a link" in refused(source).why
 
 
+@pytest.mark.long
 def test_some_are_taken_and_the_rest_is_told(theirs: Write, tmp_path: Path) -> None:
     theirs()
     theirs("broken", Dockerfile="FROM scratch\n")

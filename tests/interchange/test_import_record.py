@@ -51,6 +51,7 @@ def test_a_proof_that_takes_too_long_is_named_with_its_step_and_tried_again_alon
     assert other.returncode == 2 and "another import" in other.stderr
 
 
+@pytest.mark.long
 def test_an_interruption_drops_what_is_under_way_and_keeps_the_rest(tmp_path: Path, bench: GradingContext) -> None:
     source = write_theirs(tmp_path / "theirs", quick="FROM debian\nWORKDIR /app\n", slow=SLOW)
     done = import_suite("harbor", source, tmp_path / "suite", lambda: bench)

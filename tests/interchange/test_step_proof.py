@@ -18,6 +18,7 @@ __all__ = ["bench"]
 
 
 @pytest.mark.parametrize("over", [True, False], ids=["over", "in time"])
+@pytest.mark.long
 def test_tests_that_the_clock_has_ended_prove_nothing(
     bench: GradingContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over: bool
 ) -> None:

@@ -171,6 +171,7 @@ def _edits() -> dict[str, FileEdit | None]:
     return edits
 
 
+@pytest.mark.long
 def test_whatever_changes_the_outcome_of_a_test_was_looked_at(tmp_path: Path, sandbox: Sandbox) -> None:
     repository: dict[str, str | bytes | Path] = {
         f"{name}/{path}": content for name, look in LOOKS.items() for path, content in look.base

@@ -175,6 +175,7 @@ WELL = '{"model": "m", "messages": [{"role": "user", "content": "x"}]}'
 
 
 @pytest.mark.parametrize(("times", "body"), [(1, "{}"), (301, WELL)])
+@pytest.mark.long
 def test_a_submission_that_asks_amiss_itself_has_failed(
     bench: GradingContext, vendor: Callable[..., FakeProvider], tmp_path: Path, times: int, body: str
 ) -> None:

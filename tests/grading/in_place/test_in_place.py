@@ -308,6 +308,7 @@ def test_a_guard_fails_a_submission_twice_or_not(judge: Judge, shop: TaskFolder)
     assert any(comment.startswith("Run again") for comment in verdict.comments)
 
 
+@pytest.mark.long
 def test_unittest_is_read_in_its_own_names(judge: Judge, tmp_path: Path) -> None:
     checks = (
         "import unittest\nfrom shop.prices import price\n\nclass TestMany(unittest.TestCase):\n"

@@ -146,6 +146,7 @@ def test_the_solution_passes_and_is_doubted(judge: Judge, shop: TaskFolder) -> N
     assert verdict.assurance.doubt
 
 
+@pytest.mark.long
 def test_a_harmless_change_fails_what_the_base_fails(judge: Judge, shop: TaskFolder) -> None:
     verdict = judge(shop, diff({"NOTES": (None, "A note.\n")}))
     assert verdict.outcome is Outcome.FAILED

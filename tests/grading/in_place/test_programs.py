@@ -15,6 +15,7 @@ from repoassay.workspace.interpreters import find_interpreter
 VALUES = "[1, 2.5, 'x', b'y', None, {'a': (1, {2})}, re.match('a', 'a'), re.compile('b'), object().__str__, range(3)]"
 
 
+@pytest.mark.long
 def test_the_observer_writes_values_with_every_python_of_this_machine() -> None:
     if not release_lines():
         pytest.skip("this machine has no interpreter but the system's")

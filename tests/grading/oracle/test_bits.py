@@ -151,6 +151,7 @@ def tries(one: ValueBits, attacker: Callable[[ValueBits], Iterator[Key]]) -> flo
 
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize("task", ["edit-cachetools-peek", "edit-boltons-negative-ranges", "edit-ledger-monthly"])
+@pytest.mark.long
 def test_attackers_need_as_many_guesses_as_the_bits_say(task: str) -> None:
     folder, reference = recorded(task)
     values = [

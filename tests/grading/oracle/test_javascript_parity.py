@@ -153,6 +153,7 @@ def test_every_form_finds_its_mode(task: Task) -> None:
     assert modes == {name: {mode} for name, mode in expected.items()}
 
 
+@pytest.mark.long
 def test_outside_comes_to_what_inside_came_to(task: Task) -> None:
     plain, run = task.run({}, plain=True, seconds=60), task.run({}, seconds=60)
     assert plain.complete, plain.said

@@ -161,6 +161,7 @@ def test_a_file_says_what_the_collector_was_told(made: Path, collector: Collecto
     assert DIFF not in (tmp_path / "traces.jsonl").read_text(), "spans never hold a patch"
 
 
+@pytest.mark.long
 def test_what_cannot_be_sent_is_a_sentence(made: Path, tmp_path: Path) -> None:
     refusing = Collector(status=400)
     done = export(made, "--as", "otel", "--to", refusing.url)

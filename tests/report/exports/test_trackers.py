@@ -15,6 +15,7 @@ from repoassay.errors import Unavailable
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of its own, where it is read here
+@pytest.mark.long
 def test_mlflow_has_a_run_an_agent_with_its_figures(
     own_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

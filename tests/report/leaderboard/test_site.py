@@ -150,6 +150,7 @@ def test_in_a_browser(site: Path, browser: Browser, scheme: str, width: int) -> 
     opened.close()
 
 
+@pytest.mark.long
 def test_it_fits_on_paper(site: Path, browser: Browser) -> None:
     opened = Opened(browser, site, (718, 1000))  # A4 without its margins
     opened.page.emulate_media(media="print")

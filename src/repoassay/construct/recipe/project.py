@@ -109,7 +109,7 @@ def at(document: object, *keys: str) -> Any:
 
 
 def string_list(value: object) -> list[str]:
-    """The strings of a list, or the lines of a text; empty for anything else."""
+    """The strings of a list, or the lines of a text, joined where one ends in a backslash; empty for anything else."""
     if isinstance(value, str):
-        return [line.strip() for line in value.splitlines() if line.strip()]
+        return [line.strip() for line in value.replace("\\\n", " ").splitlines() if line.strip()]
     return [each for each in value if isinstance(each, str)] if isinstance(value, (list, tuple, set)) else []
