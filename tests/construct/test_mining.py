@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 from command_line import repoassay
 from construct.making import CODE, Repo, make_repo
+from interrupts import interruptible
 from repoassay.construct import (
     MINE_LOG,
     CommitStatus,
@@ -33,14 +36,15 @@ from repoassay.construct.mining.instruction import (
     pick_instruction,
     source_lines,
 )
+from repoassay.construct.mining.journal import MiningJournal
 from repoassay.construct.mining.rules import CommitFacts, TouchedFile
 from repoassay.construct.mining.told_names import NeededFact, needed_facts, untold
 from repoassay.construct.mining.told_names_javascript import needed_javascript_facts
 from repoassay.construct.mining.trials import LocalTrials
-from repoassay.errors import BadInput, Terminated
+from repoassay.errors import BadInput
 from repoassay.model_proxy import ScriptedUpstream, open_model
 from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.protocol import Command, Sandbox
+from repoassay.sandbox.protocol import Command, Completed, Sandbox
 from repoassay.tasks.suite import find_suite
 from repoassay.workspace import release_lines  # noqa: F401  # asked by the mark, as a test starts
 
@@ -283,6 +287,41 @@ def mined(
     )
 
 
+@needs_python
+def test_a_second_ctrl_c_waits_for_nothing_and_loses_no_commit(
+    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command hears the first one; what comes out of it is what the second raises."""
+    run, once = type(sandbox).run, threading.Event()
+
+    def pressed(self: Sandbox, command: Command, cancel: threading.Event | None = None) -> Completed:
+        if not once.is_set():
+            once.set()
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        end = time.monotonic() + 10
+        while time.monotonic() < end and not (cancel and cancel.is_set()):
+            time.sleep(0.01)
+        return run(self, command, cancel)
+
+    monkeypatch.setattr(type(sandbox), "run", pressed)
+    suite = tmp_path / "suite"
+    with interruptible(), pytest.raises(KeyboardInterrupt):
+        mine_histories([str(market.path)], suite, cache, sandbox, MiningRequest())
+    assert [row for row in MiningJournal(suite).rows() if row.status in (CommitStatus.TASK, CommitStatus.REFUSED)] == []
+
+
+@needs_python
+def test_a_commit_that_met_a_full_disk_is_tried_again(
+    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise BadInput("The folder /x/suite cannot be written: No space left on device.", "Choose another with --out.")
+
+    monkeypatch.setattr(LocalTrials, "_made", full)
+    report = mine_histories([str(market.path)], tmp_path / "suite", cache, sandbox, MiningRequest())
+    assert {row.status for row in report.tried} == {CommitStatus.FAULT}
+
+
 def by_subject(report: MiningReport) -> dict[str, MinedCommit]:
     return {row.subject: row for row in report.rows}
 
@@ -410,32 +449,6 @@ def test_a_commit_that_crashes_stops_no_other_and_is_tried_again(
     assert len(first.tried) == 2
     second = mined(market, tmp_path / "suite", cache, sandbox)
     assert [row.commit for row in second.tried] == [faults[0].commit]
-
-
-def test_what_is_under_way_is_given_up_when_the_program_is_ended(
-    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By SIGTERM or a second Ctrl-C, which are raised in the thread that waits for rows."""
-    asleep = threading.Event()
-
-    def try_commit(self: LocalTrials, *_: object) -> object:
-        if not crashed:
-            crashed.append(1)
-            raise RuntimeError("a crash")
-        asleep.set()
-        self.bench.sandbox.run(Command(argv=("sleep", "60")))
-        raise RuntimeError("it was waited for")
-
-    def end(_: MinedCommit) -> None:
-        asleep.wait(60)
-        raise Terminated
-
-    crashed: list[int] = []
-    monkeypatch.setattr(LocalTrials, "_made", try_commit)
-    with pytest.raises(Terminated):
-        mine_histories([str(market.path)], tmp_path / "suite", cache, sandbox, MiningRequest(proofs=1), on_row=end)
-    rows = [json.loads(line) for line in (tmp_path / "suite" / MINE_LOG).read_text().splitlines()]
-    assert [row["reason"] for row in rows if row["status"] == CommitStatus.FAULT] == ["RuntimeError: a crash"]
 
 
 def test_a_folder_that_is_no_mined_suite_is_left_alone(

@@ -100,19 +100,20 @@ def mine_histories(
             for each in opened
         ]  # fmt: skip
         plan = estimate(plans, journal.rows(), workers or 1)
-        stop, drop, claims = cancel or threading.Event(), threading.Event(), TestClaims(journal.rows())
-        bench = GradingContext(None, cache, sandbox).ending_with(drop)
+        given_up = threading.Event()
+        bench = GradingContext(None, cache, sandbox).ending_with(given_up)
         stack.callback(bench.oracle.close)
+        stop, claims = cancel or threading.Event(), TestClaims(journal.rows())
         jobs = [(opened[place], facts) for place, facts in _in_turn([each.waiting for each in plans])]
         tried: list[MinedCommit] = []
         stopped, elsewhere = False, 0.0
         if agree(plan) and jobs:
             here = LocalTrials(suite, bench, request, stop, claims.take)
             if executor == "local":
-                tried, stopped = _Miner(here, claims, journal, on_row, stop, drop).run(jobs, workers or 1)
+                tried, stopped = _Miner(here, claims, journal, on_row, stop, given_up).run(jobs, workers or 1)
             else:
                 nodes = stack.enter_context(open_trials(here, executor, workers))
-                tried, stopped = _Miner(nodes, claims, journal, on_row, stop, drop).run(jobs, _MOST_WAITING)
+                tried, stopped = _Miner(nodes, claims, journal, on_row, stop, given_up).run(jobs, _MOST_WAITING)
                 elsewhere = nodes.cpu_seconds
         journal.settle()
     rows = tuple(journal.rows())
@@ -172,14 +173,14 @@ def _name(url: str) -> str:
 
 
 class _Miner:
-    """Tries commits side by side; no commit stops the others. With `drop` set, what is under way is given up."""
+    """Tries commits side by side; no commit stops the others."""
 
     def __init__(
         self, trials: CommitTrials, claims: TestClaims, journal: MiningJournal, on_row: Callable[[MinedCommit], None],
-        cancel: threading.Event, drop: threading.Event,
+        cancel: threading.Event, given_up: threading.Event,
     ) -> None:  # fmt: skip
-        self._trials, self._claims, self._journal, self._on_row = trials, claims, journal, on_row
-        self._stop, self._drop = cancel, drop
+        self._given_up = given_up
+        self._trials, self._claims, self._journal, self._on_row, self._stop = trials, claims, journal, on_row, cancel
 
     def run(self, jobs: Sequence[tuple[MinedRepository, CommitFacts]], workers: int) -> tuple[list[MinedCommit], bool]:
         """What became of each, and whether the user ended it before all were tried."""
@@ -191,17 +192,16 @@ class _Miner:
                     if (row := future.result()) is not None:
                         done.append(row)
                         self._on_row(row)
-            except BaseException:  # a second Ctrl-C, or SIGTERM
+            except BaseException:  # the second Ctrl-C, or SIGTERM: nobody waits for what is under way
                 self._stop.set()
-                self._drop.set()
-                pool.shutdown(wait=False, cancel_futures=True)
+                self._given_up.set()
                 raise
         return done, self._stop.is_set()
 
     def _tried(self, opened: MinedRepository, facts: CommitFacts) -> MinedCommit | None:
         """Try one commit and note what became of it; None where the user ended it."""
         row = self._trials.row(opened, facts)
-        if row is None or self._drop.is_set():
+        if row is None:
             return None
         row = row.model_copy(update={"patch": self._journal.of(opened.name)[facts.commit].patch})
         if row.status is not CommitStatus.TASK:
