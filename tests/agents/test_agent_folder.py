@@ -57,6 +57,8 @@ def test_what_it_is_made_of_decides_how_it_is_installed(home: Path, bring: str, 
         ("it 'a b' {instruction_file}", ("it", "a b", "{prompt_file}"), "file"),
         ("it", ("it",), "stdin"),
         ("it {prompt} | tee log", ("/bin/sh", "-c", 'it "$1" | tee log', "agent", "{prompt}"), "arg"),
+        ("it '{prompt}' >log", ("/bin/sh", "-c", "it ''\"$1\"'' >log", "agent", "{prompt}"), "arg"),
+        ('it "Do {prompt}" >log', ("/bin/sh", "-c", 'it "Do ""$1""" >log', "agent", "{prompt}"), "arg"),
         ("it <{prompt_file} >log", ("/bin/sh", "-c", "it <{prompt_file} >log", "agent"), "file"),
     ],
 )

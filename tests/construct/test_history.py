@@ -122,6 +122,17 @@ def test_missing_objects_are_not_fetched_by_the_original(shop: Repo, tmp_path: P
     assert not mark.exists()
 
 
+def test_a_mirror_may_lack_files_of_what_is_not_its_default_branch(shop: Repo) -> None:
+    """Mirrors hold the proposals of years, too; of those somebody's large file is the first to be lacking."""
+    head = shop.git("rev-parse", "HEAD")
+    shop.git("update-ref", "refs/pull/1/head", shop.commit({"large.bin": "x" * 1000}))
+    blob = shop.git("rev-parse", "HEAD:large.bin")
+    shop.git("reset", "--quiet", "--hard", head)
+    (shop.path / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    with open_history(str(shop.path), ["HEAD"], tags=True) as history:
+        assert history.commit("HEAD") == head
+
+
 @pytest.mark.parametrize("name", ["", "no/such/folder/here", "ext::sh -c x", "file:///etc", "-u", "a\x00b", "x" * 5000])
 def test_what_is_no_repository_is_one_sentence(name: str) -> None:
     with pytest.raises(BadInput, match="neither a folder nor a URL"):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 from command_line import repoassay
 from construct.making import CODE, Repo, make_repo
+from interrupts import interruptible
 from repoassay.construct import (
     MINE_LOG,
     CommitStatus,
@@ -33,13 +36,15 @@ from repoassay.construct.mining.instruction import (
     pick_instruction,
     source_lines,
 )
+from repoassay.construct.mining.journal import MiningJournal
 from repoassay.construct.mining.rules import CommitFacts, TouchedFile
 from repoassay.construct.mining.told_names import NeededFact, needed_facts, untold
 from repoassay.construct.mining.told_names_javascript import needed_javascript_facts
+from repoassay.construct.mining.trials import LocalTrials
 from repoassay.errors import BadInput
 from repoassay.model_proxy import ScriptedUpstream, open_model
 from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.protocol import Sandbox
+from repoassay.sandbox.protocol import Command, Completed, Sandbox
 from repoassay.tasks.suite import find_suite
 from repoassay.workspace import release_lines  # noqa: F401  # asked by the mark, as a test starts
 
@@ -280,6 +285,41 @@ def mined(
         on_row=lambda row: cancel.set() if stop else None,
         cancel=cancel,
     )
+
+
+@needs_python
+def test_a_second_ctrl_c_waits_for_nothing_and_loses_no_commit(
+    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command hears the first one; what comes out of it is what the second raises."""
+    run, once = type(sandbox).run, threading.Event()
+
+    def pressed(self: Sandbox, command: Command, cancel: threading.Event | None = None) -> Completed:
+        if not once.is_set():
+            once.set()
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        end = time.monotonic() + 10
+        while time.monotonic() < end and not (cancel and cancel.is_set()):
+            time.sleep(0.01)
+        return run(self, command, cancel)
+
+    monkeypatch.setattr(type(sandbox), "run", pressed)
+    suite = tmp_path / "suite"
+    with interruptible(), pytest.raises(KeyboardInterrupt):
+        mine_histories([str(market.path)], suite, cache, sandbox, MiningRequest())
+    assert [row for row in MiningJournal(suite).rows() if row.status in (CommitStatus.TASK, CommitStatus.REFUSED)] == []
+
+
+@needs_python
+def test_a_commit_that_met_a_full_disk_is_tried_again(
+    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise BadInput("The folder /x/suite cannot be written: No space left on device.", "Choose another with --out.")
+
+    monkeypatch.setattr(LocalTrials, "_made", full)
+    report = mine_histories([str(market.path)], tmp_path / "suite", cache, sandbox, MiningRequest())
+    assert {row.status for row in report.tried} == {CommitStatus.FAULT}
 
 
 def by_subject(report: MiningReport) -> dict[str, MinedCommit]:

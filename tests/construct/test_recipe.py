@@ -54,6 +54,8 @@ def asked(files: dict[str, str]) -> list[str]:
          ["pytest", "rich"]),
         ({"setup.cfg": "[options.extras_require]\ntests =\n  pytest\n  pytz; python_version < '4'\n"},
          ["pytest", "pytz; python_version < '4'"]),
+        ({"setup.cfg": "[options.extras_require]\ntesting =\n  pytest; \\\n  # why\n    python_version > '3'\n  six\n"},
+         ["pytest;  python_version > '3'", "six"]),
         ({"setup.py": "from setuptools import setup\nT = ['pytest', 'mock']\nE = {'docs': ['sphinx']}\n"
           "E['test'] = T + ['six']\n"
           "setup(name='a', extras_require=E, tests_require=T)"}, ["pytest", "mock", "six"]),
@@ -66,7 +68,8 @@ def asked(files: dict[str, str]) -> list[str]:
         ({"noxfile.py": "import nox\n@nox.session\ndef tests(session):\n"
           "  session.install('-r', 't.txt')\n  session.install(f'x', 'six')",
           "t.txt": "pytest\n"}, ["pytest", "six"]),
-        ({".github/workflows/ci.yml": "run: pip install -U pip pytest trio\nrun: pytest\n"}, ["pytest", "trio"]),
+        ({".github/workflows/ci.yml": "run: |\n  # pip install takes long\n  pip install -U pip pytest trio # x\n"},
+         ["pytest", "trio"]),
         ({"Pipfile": "[dev-packages]\npytest = '*'\nfreezegun = '==1.1'\n"}, ["pytest", "freezegun==1.1"]),
         ({"pytest.ini": "[pytest]\naddopts = --cov=a -n auto\nasyncio_mode = auto\n"},
          ["pytest-cov", "pytest-xdist", "pytest-asyncio", "pytest"]),
@@ -216,6 +219,18 @@ def test_the_first_settings_of_pytest_count() -> None:
     assert pytest_options(project(listed)) == (
         {"addopts": "-q --timeout=3", "testpaths": "t"}, "pyproject.toml", ["pytest-timeout"]
     )  # fmt: skip
+
+
+def test_projects_that_it_depends_on_are_installed_from_the_same_repository() -> None:
+    files = {
+        "pyproject.toml": "[project]\nname='whole'\ndependencies=['part>=9','six']",
+        "parts/part/setup.cfg": "[metadata]\nname = part\n[options]\ninstall_requires =\n  core\n",
+        "core/pyproject.toml": "[project]\nname='core'\ndependencies=['whole']",
+        "unused/pyproject.toml": "[project]\nname='unused'",
+        "tests/six/pyproject.toml": "[project]\nname='six'",
+    }
+    assert recipe(files).build[0].startswith("uv pip install -e . -e ./core -e ./parts/part || ")
+    assert recipe({"pyproject.toml": files["pyproject.toml"]}).build[0].startswith("uv pip install -e . || ")
 
 
 def test_the_nearest_project_is_the_one_that_is_installed() -> None:

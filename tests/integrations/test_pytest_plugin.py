@@ -111,6 +111,35 @@ def test_a_conftest_that_pytest_would_import_before_it_asks_is_refused(work: Pat
     assert not (work / "trapped").exists()
 
 
+@pytest.mark.long
+def test_hidden_tests_are_found_behind_links_and_patterns(work: Path) -> None:
+    hidden = work / "suite/tasks/sum-ledger/tests"
+    (hidden / "conftest.py").write_text(TRAP.format(marker=str(work / "trapped")))
+    shutil.copy(hidden / "conftest.py", hidden / "test_hidden.py")
+    (work / "testlink").symlink_to(hidden)
+    for arguments in (["testlink"], ["."]):
+        done = run_pytest(work, *arguments)
+        assert done.returncode == 4 and "testlink" in done.stderr, done.stdout + done.stderr
+    (work / "testlink").rename(work / "plain" / "link")
+    done = run_pytest(work, "plain")
+    assert (done.returncode, "1 passed" in done.stdout) == (0, True), done.stdout + done.stderr
+    (work / "pytest.ini").write_text("[pytest]\ntestpaths = suite/*/*/tests\n")
+    done = run_pytest(work)
+    assert done.returncode == 4 and "whose tests are hidden" in done.stderr, done.stdout + done.stderr
+    assert not (work / "trapped").exists()
+
+
+@pytest.mark.long
+def test_folders_of_a_suite_are_no_packages_and_a_task_may_be_named_by_a_link(work: Path) -> None:
+    for folder in ("suite", "suite/tasks", "suite/tasks/sum-ledger"):
+        shutil.copy(work / "suite" / "conftest.py", work / folder / "__init__.py")
+    (work / "link").symlink_to("suite/tasks/sum-ledger")
+    done = run_pytest(work, "suite/tasks/sum-ledger", "link", "--repoassay-runs", "/proc/none")
+    assert (done.returncode, "2 errors" in done.stdout) == (1, True), done.stdout + done.stderr
+    assert "/proc/none" in done.stdout and "Traceback" not in done.stdout and "site-packages" not in done.stdout
+    assert not (work / "trapped").exists()
+
+
 @pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     ("settings", "named"),
@@ -126,6 +155,18 @@ def test_settings_that_come_with_tasks_are_refused(work: Path, settings: str, na
     (work / "mine.ini").write_text("[pytest]\n")
     done = run_pytest(work, "-c", "mine.ini", named, "-k", "sum")
     assert (done.returncode, "1 passed" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
+@pytest.mark.long
+def test_settings_that_are_found_by_the_name_of_the_tasks_alone_are_refused(work: Path) -> None:
+    """Those of a repository that was fetched with its suite: they hold where pytest is started in there alone."""
+    fetched = work / "fetched"
+    fetched.mkdir()
+    (work / "suite").rename(fetched / "suite")
+    (fetched / "pytest.ini").write_text("[pytest]\naddopts = --collect-only\n")
+    done = run_pytest(work, "fetched/suite")
+    assert done.returncode == 4 and "lies among the tasks" in done.stderr, done.stdout + done.stderr
+    assert "2 tests collected" in run_pytest(fetched, "suite").stdout
 
 
 @pytest.mark.long

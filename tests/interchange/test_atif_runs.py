@@ -57,7 +57,8 @@ def test_trials_of_harbor_are_attempts_with_their_rewards(tmp_path: Path) -> Non
     job = tmp_path / "job"
     trial(job / "one__x", 1.0)
     trial(job / "two__x", 0.5)
-    trial(job / "three__x", None, exception_info={"exception_type": "AgentTimeoutError", "exception_message": "late"})
+    late = {"exception_type": "AgentTimeoutError", "exception_message": "late"}
+    trial(job / "three__x", None, task_name="", exception_info=late)  # of the task `.`
     (job / "result.json").write_text('{"id": "job", "n_total_trials": 3}')
     assert find_importer(None, job)[0].name == "harbor-jobs"
     found = by_task(import_run(None, job, tmp_path / "run").run)

@@ -13,7 +13,8 @@ from repoassay.engine import GradingContext
 from repoassay.errors import BadInput
 from repoassay.interchange import TaskRefusal, import_suite
 from repoassay.interchange.pytest_script import read_test_script
-from repoassay.interchange.shell_steps import read_shell, split_commands
+from repoassay.interchange.shell_steps import read_shell
+from repoassay.interchange.shell_text import split_commands
 from repoassay.tasks import find_suite
 from repoassay.types import NetworkPolicy, Task, TaskKind
 

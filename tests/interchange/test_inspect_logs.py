@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from repoassay.agents import read_transcript
 from repoassay.errors import BadInput
 from repoassay.interchange import find_importer, import_run
 from repoassay.report import read_trajectory
@@ -126,6 +127,30 @@ def test_a_sample_that_cannot_be_read_is_an_attempt_that_says_so(tmp_path: Path)
     assert found["b"].outcome is Outcome.NOT_GRADABLE and any("no JSON object" in line for line in found["b"].comments)
 
 
+@pytest.mark.parametrize("damage", ["encrypted", "deflated", "lzma", "name"])
+def test_a_member_that_cannot_be_unpacked_is_a_sentence(tmp_path: Path, damage: str) -> None:
+    log = write_eval(tmp_path / "log.eval", [sample("a", "C")])
+    if damage == "lzma":
+        with zipfile.ZipFile(log, "a", zipfile.ZIP_LZMA) as archive:
+            archive.writestr("samples/b_epoch_1.json", json.dumps(sample("b", "C")))
+    content = bytearray(log.read_bytes())
+    entry = content.rfind(b"PK\x01\x02")
+    packed_at = content.rfind(b"_epoch_1.json", 0, entry) + len(b"_epoch_1.json")
+    if damage == "encrypted":
+        content[entry + 8] |= 1
+    elif damage == "name":
+        content[entry + 9] |= 8
+        content[entry + 46] = 0xFF
+    else:
+        content[packed_at + 4 : packed_at + 12] = b"\xff" * 8
+    log.write_bytes(content)
+    with pytest.raises(BadInput, match="cannot be read"):
+        import_run("inspect", log, tmp_path / "run")
+    (tmp_path / "files").mkdir()
+    log.rename(tmp_path / "files" / "log.eval")
+    assert "not a whole .eval file" in read_transcript("inspect", tmp_path, agent="x").problems[0]
+
+
 def test_what_was_not_scored_is_no_failure(tmp_path: Path) -> None:
     log = write_eval(tmp_path / "log.eval", [sample("a", float("nan"))])
     (found,) = import_run("inspect", log, tmp_path / "run").run.finished()
@@ -141,11 +166,11 @@ def test_epochs_are_numbered_in_their_order(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_a_log_whose_members_overlap_is_not_unpacked_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few kilobytes name the same packed bytes a thousand times."""
-    monkeypatch.setattr("repoassay.interchange.inspect_logs._SURE", 2**16)
+    monkeypatch.setattr("repoassay.agents.transcripts.eval_file._SURE", 2**16)
     log = write_eval(tmp_path / "log.eval", [{"id": "one", "epoch": 1, "more": "x" * 2**16}])
     with zipfile.ZipFile(log, "a") as archive:
         one = archive.getinfo("samples/one_epoch_1.json")
         archive.filelist += [one] * 1000
         archive._didModify = True  # type: ignore[attr-defined]  # writes the directory anew
-    with pytest.raises(BadInput, match=r"unpacks to more than 300 times its size|Overlapped entries"):
+    with pytest.raises(BadInput, match=r"unpacks to more than its size allows|Overlapped entries"):
         import_run("inspect", log, tmp_path / "run")

@@ -12,7 +12,7 @@ from command_line import repoassay
 from json_answers import data_of
 from mini_runs import DIFF, write_run
 from repoassay.engine import GradingContext
-from repoassay.errors import BadInput, Interrupted
+from repoassay.errors import BadInput, InfraFault, Interrupted
 from repoassay.interchange import find_importer, import_run, judge_run
 from repoassay.records import FinishedAttempt, RunFolder
 from repoassay.report import read_trajectory
@@ -68,6 +68,36 @@ def test_judging_replaces_what_was_reported(tmp_path: Path) -> None:
     assert verdicts[TASK].outcome is Outcome.PASSED and verdicts[TASK].assurance is not None
     assert any("nobody reported not_gradable" in line for line in verdicts[TASK].comments)
     assert verdicts["edit-of-nobody"].outcome is Outcome.NOT_GRADABLE
+
+
+def test_no_claim_stands_in_a_run_that_was_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass is claimed of a wrong patch, of none, of a task that asks for files, and of one that the suite lacks."""
+    store = {"model_patch": DIFF}
+    claims = {TASK: store, "edit-ledger-elided-amount": {}, "sensor-log-daily": store, "edit-of-nobody": store}
+    samples = [
+        {"id": name, "epoch": 1, "store": kept, "scores": {"match": {"value": "C"}}} for name, kept in claims.items()
+    ]
+    log = {"eval": {"eval_id": "x", "task": "t", "model": "m/x"}, "status": "success", "samples": samples}
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    suite, cache = find_suite("starter"), Cache()
+    run = import_run("inspect", tmp_path / "log.json", tmp_path / "run", suite=suite).run
+    bench = GradingContext(suite.repositories, cache, open_sandbox("namespaces", cache))
+
+    def spoil(*_: object) -> Verdict:
+        raise InfraFault("The machine is on fire.", "Leave.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("repoassay.interchange.run_judging.judge", spoil)
+        assert judge_run(run, suite, bench) == 0
+    found = {each.attempt.task: each.verdict for each in run.finished()}
+    assert {name: verdict.outcome.value for name, verdict in found.items()} == {
+        TASK: "infra_fault", "edit-ledger-elided-amount": "not_gradable", "sensor-log-daily": "not_gradable",
+        "edit-of-nobody": "not_gradable",
+    }  # fmt: skip
+    assert judge_run(run, suite, bench) == 1
+    found = {each.attempt.task: each.verdict for each in run.finished()}
+    assert found[TASK].outcome.value in ("failed", "patch_failed")
+    assert all(verdict.comments[-1] == "inspect_ai (match) reported passed." for verdict in found.values())
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"info": 3, "messages": "x"}', '{"messages": [1, {"role": 3}]}'])

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from repoassay.agents.start_proof import lacks as lacks
     from repoassay.agents.transcripts import read_transcript as read_transcript
     from repoassay.agents.transcripts.building import moment as moment
+    from repoassay.agents.transcripts.eval_file import EvalFile as EvalFile
     from repoassay.agents.transcripts.files import mapping as mapping
     from repoassay.agents.transcripts.inspect import UNTIMED as UNTIMED
     from repoassay.agents.transcripts.search_replace import search_replace_calls as search_replace_calls
@@ -83,6 +84,7 @@ else:
             "transcripts": ("read_transcript",),
             "transcripts.building": ("moment",),
             "transcripts.files": ("mapping",),
+            "transcripts.eval_file": ("EvalFile",),
             "transcripts.inspect": ("UNTIMED",),
             "transcripts.search_replace": ("search_replace_calls",),
         },

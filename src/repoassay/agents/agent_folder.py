@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from repoassay.agents.command import in_shell
 from repoassay.agents.spec import AgentSpec, read_spec
 from repoassay.errors import BadInput
 from repoassay.model_proxy import VENDORS, known_upstreams
@@ -156,7 +157,8 @@ def _argv(line: str, kind: str) -> tuple[list[str], str]:
         line = line.replace(f"{{{name}}}", f"{{{same}}}")
     prompt = "arg" if "{prompt}" in line else "file" if "{prompt_file}" in line else "stdin"
     if _SHELL.search(line):
-        return ["/bin/sh", "-c", line.replace("{prompt}", '"$1"'), "agent", *(["{prompt}"] * (prompt == "arg"))], prompt
+        read = re.sub(r"\{prompt\}", lambda place: in_shell(line, place, '"$1"'), line)
+        return ["/bin/sh", "-c", read, "agent", *(["{prompt}"] * (prompt == "arg"))], prompt
     try:
         argv = shlex.split(line)
     except ValueError as error:

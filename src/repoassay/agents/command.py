@@ -15,13 +15,30 @@ from repoassay.text import suggest
 from repoassay.types import Limits
 from repoassay.workspace import PreparedTask
 
-__all__ = ["CommandAgent"]
+__all__ = ["CommandAgent", "in_shell"]
 
 _NAMES = ("instruction", "instruction_file", "workspace", "agent", "task")
 _FILLED = tuple(f"{{{name}}}" for name in _NAMES)
 _PLACEHOLDER = re.compile(rf"\{{({'|'.join(_NAMES)})\}}")
 _MEANT = re.compile(r"'[^']*'|(?<![${])(?:\{\{?\s*([A-Za-z][\w-]*)\s*\}\}?|\{(" + "|".join(_NAMES) + r")\b)")
 """A word in braces as a placeholder has it; what the shell is told in single quotes is a program's affair."""
+_CLOSED = re.compile(r"""(?:[^'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")*+""", re.DOTALL)
+
+
+def in_shell(line: str, place: re.Match[str], word: str) -> str:
+    """Return a word of the shell so that it is one, and nothing else, within the quotes around a placeholder as well.
+
+    Raises:
+        BadInput: Single quotes hold more than the placeholder, so that a second shell would read the word.
+    """
+    closed = _CLOSED.match(line, 0, place.start())
+    quote = line[closed.end() : place.start()][:1] if closed else ""
+    if quote == "'" and not line[place.start() - 1] == line[place.end() : place.end() + 1] == quote:
+        raise BadInput(
+            f"The command line has {place[0]} among other words in single quotes, where a shell would run it.",
+            "Put it outside of them, or use {instruction_file}.",
+        )
+    return f"{quote}{word}{quote}"
 
 
 class CommandAgent:
@@ -50,6 +67,7 @@ class CommandAgent:
         if "{agent}" in line and folder is None:
             raise BadInput("The command line uses {agent}, but no folder was given.", "Add --agent-dir FOLDER.")
         self._line, self._folder = line, folder
+        self._fill({"instruction": ""})
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, str]) -> CommandAgent:
@@ -76,6 +94,12 @@ class CommandAgent:
             "agent": "/agent",
             "task": shlex.quote(layout.folder.task.id),
         }
-        line = _PLACEHOLDER.sub(lambda match: values[match[1]], self._line)
         mounts = (Mount(self._folder, "/agent"),) if self._folder else ()
-        return in_workspace(layout, limits, ("/bin/sh", "-c", line), mounts=mounts)
+        return in_workspace(layout, limits, ("/bin/sh", "-c", self._fill(values)), mounts=mounts)
+
+    def _fill(self, values: Mapping[str, str]) -> str:
+        def fill(place: re.Match[str]) -> str:
+            value = values.get(place[1], "")
+            return in_shell(self._line, place, value) if place[1] == "instruction" else value
+
+        return _PLACEHOLDER.sub(fill, self._line)

@@ -91,6 +91,8 @@ def find_modelled(name: str, template: Path | None = None) -> ModelledAgent:
     known = [*plugins.bundled_plugins(_GROUP), *builtin, *plugins.installed_plugins(_GROUP)]
     raise BadInput(
         f"There is no agent called {name!r}.",
-        f"{suggest(name, known, list_known=False)} Choose one of: {', '.join(known)}; "
+        f"For the folder of that name write ./{name}."
+        if (Path(name) / "agent.toml").is_file()
+        else f"{suggest(name, known, list_known=False)} Choose one of: {', '.join(known)}; "
         "or give the path of an agent's TOML file.".strip(),
     )

@@ -161,7 +161,8 @@ def open_history(url: str, revisions: Iterable[str], *, tags: bool = False) -> I
     """Copy a repository, and remove the copy in the end.
 
     The original is asked over git's protocol, as a server would be, so that its hooks, filters and configuration
-    stay its own. Where two full commit ids are asked for and no tags, only these commits are copied.
+    stay its own. Where two full commit ids are asked for and no tags, only these commits are copied; and the default
+    branch alone where the original lacks files of others, as mirrors lack those of old pull requests.
 
     Args:
         url: What `find_repository` found.
@@ -179,8 +180,7 @@ def open_history(url: str, revisions: Iterable[str], *, tags: bool = False) -> I
                 run_git(Path(folder), "init", "--quiet", "--bare", "--template=", str(place))
                 run_git(place, "fetch", "--quiet", "--depth=1", "--no-tags", url, *wanted, seconds=_MOST_SECONDS)
             else:
-                how = ("--mirror", "--no-local", "--quiet", "--template=")
-                run_git(Path(folder), "clone", *how, "--", url, str(place), seconds=_MOST_SECONDS)
+                _clone(url, place)
         except InfraFault as error:
             if _LACKS.search(error.message):
                 raise BadInput(
@@ -197,6 +197,16 @@ def open_history(url: str, revisions: Iterable[str], *, tags: bool = False) -> I
         (place / "info").mkdir(exist_ok=True)
         (place / "info/attributes").write_text(ATTRIBUTES)
         yield History(place, url)
+
+
+def _clone(url: str, place: Path) -> None:
+    how = ("--no-local", "--quiet", "--template=", "--", url, str(place))
+    try:
+        run_git(place.parent, "clone", "--mirror", *how, seconds=_MOST_SECONDS)
+    except InfraFault as error:
+        if not _LACKS.search(error.message):
+            raise
+        run_git(place.parent, "clone", "--bare", "--single-branch", *how, seconds=_MOST_SECONDS)
 
 
 def _said(error: InfraFault) -> str:

@@ -6,6 +6,7 @@ alone. Hidden tests are never collected, whoever names what: they run in a sandb
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,7 +51,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         tasks.update(found)
         if not found:
             others.append(name)
-            above = task_above(path)
+            above = _hidden_in(path)
             if above is not None:
                 raise pytest.UsageError(
                     f"{name} is part of the task {above.name}, whose tests are hidden and run in a sandbox alone. "
@@ -71,7 +72,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 def _check_early(named: Path) -> None:
     """Refuse the `conftest.py` of a suite that pytest would import before it asks us: in a folder called `test*`."""
     for folder in named.glob("test*") if named.is_dir() else ():
-        if os.path.lexists(folder / _SUITE) and os.path.lexists(folder / "conftest.py"):
+        conftest = folder / "conftest.py"
+        if os.path.lexists(conftest) and (os.path.lexists(folder / _SUITE) or _hidden_in(conftest)):
             raise pytest.UsageError(
                 f"{folder} holds tasks, and its conftest.py would be run on this machine. "
                 f"Remove that file, give the folder another name, or name other folders than {named}."
@@ -79,12 +81,15 @@ def _check_early(named: Path) -> None:
 
 
 def _check_settings(config: pytest.Config, tasks: set[Path]) -> None:
-    """Refuse settings that came with the tasks: a stranger's `addopts` may choose the agent, or no sandbox at all."""
-    settings = config.inipath
+    """Refuse settings that came with the tasks: a stranger's `addopts` may choose the agent, or no sandbox at all.
+
+    Theirs are those among the tasks, and those that pytest found on the way up from them and not from where it is.
+    """
+    settings, here = config.inipath, config.invocation_params.dir
     if settings is None or "-c" in config.invocation_params.args or config.known_args_namespace.inifilename:
         return
-    folders = {folder for task in tasks for folder in _own_folders(task)}
-    if any(Path(os.path.abspath(settings.parent)) == folder for folder in folders):  # noqa: PTH100 - as `_arguments`
+    place = Path(os.path.abspath(settings.parent))  # noqa: PTH100 - as `_arguments`
+    if place not in (here, *here.parents) or any(place in _own_folders(task) for task in tasks):
         raise pytest.UsageError(
             f"{settings} lies among the tasks, and would say how pytest runs them. "
             "Remove it where you trust who wrote it, or name settings of your own: -c FILE."
@@ -102,9 +107,15 @@ def _arguments(config: pytest.Config) -> Iterator[tuple[str, Path]]:
     here = config.invocation_params.dir
     names: list[str] = list(getattr(config.known_args_namespace, "file_or_dir", ()))
     if not names and here == config.rootpath:
-        names = list(config.getini("testpaths"))
+        patterns = config.getini("testpaths")
+        names = [name for each in patterns for name in sorted(glob.iglob(each, recursive=True))]  # noqa: PTH207 - alike
     for name in names or ["."]:
         yield name, Path(os.path.abspath(here / name.partition("::")[0]))  # noqa: PTH100 - of a link its own place
+
+
+def _hidden_in(path: Path) -> Path | None:
+    """The task folder that a path lies in, by its name or by what its links lead to."""
+    return task_above(path) or task_above(Path(os.path.realpath(path)))
 
 
 def named_tasks(path: Path) -> list[Path]:
@@ -136,7 +147,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         found = named_tasks(collection_path)
         config.stash[_PASSED_OVER].update(found)
         return bool(found) or None
-    return None
+    return True if collection_path.is_symlink() and _hidden_in(collection_path) else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Of named tasks let no folder be a package, whose `__init__.py` would be imported on this machine."""
+    if not parent.config.stash.get(_NAMED, frozenset()):
+        return None
+    folder: pytest.Dir = pytest.Dir.from_parent(parent, path=path)
+    return folder
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -37,8 +37,9 @@ class TaskFile(pytest.File):
         folder = self.path.parent
         above = folder.parent.parent
         suite = above if folder.parent.name == "tasks" and (above / "suite.toml").exists() else folder
+        only = [] if suite == folder else [glob.escape(folder.name)]  # alone, it may be named by a link
         try:
-            task = find_suite(suite, metrics=names(), only=[glob.escape(folder.name)]).tasks[0].task
+            task = find_suite(suite, metrics=names(), only=only).tasks[0].task
         except RepoAssayError as error:
             raise self.CollectError(block(str(error))) from None
         item: TaskItem = TaskItem.from_parent(self, name=task.id, suite=suite)
@@ -70,8 +71,8 @@ class TaskItem(pytest.Item):
             self._failure = self._proven() if self.config.getoption("repoassay_validate") else self._attempted()
         except Interrupted as error:
             raise KeyboardInterrupt from error
-        except RepoAssayError as error:
-            pytest.fail(block(str(error)), pytrace=False)
+        except (RepoAssayError, OSError) as error:
+            raise pytest.fail.Exception(block(str(error)), pytrace=False) from None
 
     def runtest(self) -> None:
         """Fail with what the verdict or a proof says, in lines that are fit to print."""

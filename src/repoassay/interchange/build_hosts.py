@@ -40,7 +40,7 @@ class BuildHosts:
     """What a command of one image's build fetches, and what its Dockerfile's variables say."""
 
     def __init__(self, known: Mapping[str, str]) -> None:
-        self._known = known
+        self._known = dict(known)
         self.named: dict[str, None] = {}
         """Hosts that are fetched from, `NAME` or `NAME:PORT`, which the user has to allow when the task is built."""
         self.modules: set[str] = set()
@@ -54,6 +54,20 @@ class BuildHosts:
     def knows(self, text: str) -> bool:
         """Whether the values of all variables that a text names are known."""
         return all(name in self._known for name in re.findall(r"\$\{?(\w+)", text))
+
+    def assign(self, name: str, value: str) -> None:
+        """Note a variable that a command sets; none whose value only a run could tell."""
+        self._known.pop(name, None)
+        if not re.search(r"`|\$\(", value) and self.knows(value):
+            self._known[name] = self.filled(value)
+
+    def filled_words(self, words: Iterable[str]) -> list[str]:
+        """Words with the values of the variables that are known; one that is a variable becomes the words it holds."""
+        found: list[str] = []
+        for word in words:
+            told = self.filled(word) if self.knows(word) else word
+            found += told.split() if re.fullmatch(r"\$(\w+|\{\w+\})", word) else [told]
+        return found
 
     def filled(self, text: str) -> str:
         """A text with the values of the variables that are known by then."""

@@ -72,7 +72,7 @@ def _trial(path: Path, result: dict[str, Any]) -> ForeignAttempt:
     if fault := mapping(result, "exception_info"):
         problems.append(f"{fault.get('exception_type')}: {str(fault.get('exception_message'))[:300]}")
     return ForeignAttempt(
-        task=str(result["task_name"]),
+        task=str(result["task_name"] or "") or str(result["trial_name"]).rpartition("__")[0],  # of a task that was `.`
         agent=f"{name} @ {model}" if model else name,
         model=model,
         trajectory=trajectory,

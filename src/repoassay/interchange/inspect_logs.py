@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from repoassay.agents import mapping, moment
-from repoassay.errors import BadInput, Unavailable
+from repoassay.agents import EvalFile, mapping, moment
+from repoassay.errors import BadInput
 from repoassay.interchange.agent_files import (
     json_object,
     plain_files,
@@ -26,13 +25,6 @@ from repoassay.types import Outcome
 
 __all__ = ["InspectLogs"]
 
-_LARGEST = 64 * 2**20
-_MOST_SAMPLES = 100_000
-_SURE, _MOST_TIMES = 2**30, 300
-"""Bytes that a log may always unpack to, and times its own size."""
-_ZSTANDARD, _LOCAL_HEADER = 93, 30
-"""Number of the method in a zip file, and bytes of a member's header before its name."""
-_WINDOW = 128 * 2**20
 _MARKS = (b'"eval_id"', b'"inspect_ai"')
 _GRADES = {"C": True, "I": False, "P": False}
 """Letters of Inspect's scorers: correct, incorrect, partially correct."""
@@ -90,78 +82,14 @@ def _attempts(path: Path) -> Iterator[ForeignAttempt]:
 def _zipped(path: Path) -> Iterator[ForeignAttempt]:
     """The samples of a zip, one in memory at a time."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = [entry.filename for entry in archive.infolist()[: _MOST_SAMPLES + 10]]
-            header = _member(archive, "header.json") or _member(archive, "_journal/start.json")
-            samples = (name for name in names if name.startswith("samples/") and name.endswith(".json"))
-            left = max(_SURE, _MOST_TIMES * path.stat().st_size)
-            for name in sorted(samples, key=_sample_order):
-                left = _left(left, archive.getinfo(name))
-                sample = _member(archive, name)
-                yield _attempt(header, sample) if sample else _unreadable(name)
-    except (zipfile.BadZipFile, NotImplementedError, OSError, EOFError) as error:
+        with EvalFile(path) as log:
+            for name, sample in log.samples():
+                yield _attempt(log.header, sample) if sample else _unreadable(name)
+    except zipfile.BadZipFile as error:
         raise BadInput(
             f"{printable(str(path), 500)} cannot be read: {printable(str(error), 200)}.",
             "Write it again with `inspect log convert`, or copy it whole.",
         ) from error
-
-
-def _left(left: int, entry: zipfile.ZipInfo) -> int:
-    """What of so many bytes a member leaves; they may overlap, so that each is unpacked a thousand times over."""
-    left -= min(entry.file_size, _LARGEST)
-    if left < 0:
-        raise zipfile.BadZipFile(f"it unpacks to more than {_MOST_TIMES} times its size")
-    return left
-
-
-def _sample_order(name: str) -> tuple[str, int, str]:
-    """By id, then by epoch: the second comes before the tenth."""
-    task, _, epoch = Path(name).stem.rpartition("_epoch_")
-    return task, int(epoch) if epoch.isascii() and epoch.isdigit() and len(epoch) < 10 else 0, name
-
-
-def _member(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
-    """A JSON object of the archive; empty where there is none, or it is larger than 64 MiB."""
-    try:
-        entry = archive.getinfo(name)
-        if entry.file_size > _LARGEST:
-            return {}
-        if entry.compress_type == _ZSTANDARD and sys.version_info < (3, 14):
-            content = _unpacked(archive, entry)
-        else:
-            with archive.open(entry) as stream:
-                content = stream.read(entry.file_size)
-        found = json.loads(content)
-    except (KeyError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    """The beginning of a member that Zstandard has packed, as Inspect packs them since 2026.
-
-    Raises:
-        Unavailable: The extra that unpacks it is not installed.
-    """
-    try:
-        import zstandard
-    except ImportError:
-        raise Unavailable(
-            "This log is packed with Zstandard, which Python reads from 3.14 on.",
-            "Install repoassay[interchange], or write it again with `inspect log convert`.",
-        ) from None
-    file = archive.fp
-    if file is None:
-        return b""
-    file.seek(entry.header_offset)
-    head = file.read(_LOCAL_HEADER)
-    file.seek(int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little"), 1)
-    packed = file.read(min(entry.compress_size, _LARGEST))
-    try:
-        with zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(packed) as stream:
-            return stream.read(entry.file_size)
-    except zstandard.ZstdError as error:
-        raise zipfile.BadZipFile(f"{entry.filename} is not whole") from error
 
 
 def _unreadable(name: str) -> ForeignAttempt:

@@ -1,22 +1,25 @@
 """Judging an imported run here: its patches and files against the suite's own tasks, as if they had just come.
 
-A verdict that names a reporter as its grader is not ours yet, which is how judging that was stopped goes on.
+A verdict that names a reporter as its grader, or a fault of ours, is none yet: so judging that was stopped goes on.
+What cannot be judged is unknown afterwards, since no rate is to mix verdicts with what was claimed.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
+import repoassay
 from repoassay.engine import GradingContext
 from repoassay.errors import BadInput, InfraFault, Interrupted, Unavailable
 from repoassay.grading import fault, judge, name_isolation
 from repoassay.records import FinishedAttempt, RunFolder
 from repoassay.tasks import SuiteFolder, TaskFolder
 from repoassay.text import printable
-from repoassay.types import Attribution, Verdict
+from repoassay.types import Attribution, Outcome, Verdict
 from repoassay.workspace import lay_out
 
 __all__ = ["begun_run", "judge_run"]
@@ -55,20 +58,26 @@ def judge_run(
 
     Attempts that were judged here before are passed over.
 
-    The new verdict replaces the reported one, and a comment keeps what was reported. A fault of ours leaves the
-    report as it is.
+    The new verdict replaces the reported one, and a comment keeps what was reported. Passes and failures that are
+    claimed of attempts that cannot be judged, and those that a fault of ours spoils, become unknown.
 
     Raises:
         BadInput: The suite has none of the run's tasks.
         Interrupted: `cancel` was set; what was judged is kept.
     """
     tasks = {folder.task.id: folder for folder in suite.tasks}
-    fitting = [found for found in run.finished() if found.attempt.task in tasks and found.attempt.submission.files]
-    waiting = [found for found in fitting if found.verdict.grader.endswith(_REPORTED)]
-    if not fitting:
+    every = list(run.finished())
+    if all(_obstacle(found, tasks) for found in every):
         raise BadInput(
             f"The suite {suite.suite.name} has no task of which this run holds a submission.", "Name another --suite."
         )
+    waiting: list[FinishedAttempt] = []
+    for found in every:
+        obstacle, reported = _obstacle(found, tasks), found.verdict.grader.endswith(_REPORTED)
+        if not obstacle and (reported or found.verdict.outcome.whose is Attribution.OURS):
+            waiting.append(found)
+        elif obstacle and reported and found.verdict.outcome in (Outcome.PASSED, Outcome.FAILED):
+            run.add_verdict(found.attempt.id, _unjudged(found, obstacle))
     cancel = cancel or threading.Event()
     done = 0
     with ThreadPoolExecutor(max(1, workers)) as pool:
@@ -80,12 +89,9 @@ def judge_run(
                 verdict = future.result()
                 if cancel.is_set():
                     raise Interrupted(f"Stopped; {done} verdicts are kept.", "The same call goes on where it was.")
-                if verdict.outcome.whose is Attribution.OURS:
-                    progress(found, verdict)
-                    continue
-                said = f"{found.verdict.grader.removesuffix(_REPORTED)} reported {found.verdict.outcome.value}."
+                said = _claim(found)
                 run.add_verdict(found.attempt.id, verdict.model_copy(update={"comments": (*verdict.comments, said)}))
-                done += 1
+                done += verdict.outcome.whose is not Attribution.OURS
                 progress(found, verdict)
         finally:
             if any(not future.done() for _, future in futures):
@@ -93,6 +99,39 @@ def judge_run(
             for _, future in futures:
                 future.cancel()
     return done
+
+
+def _obstacle(found: FinishedAttempt, tasks: Mapping[str, TaskFolder]) -> str:
+    """Why an attempt cannot be judged; empty where it can."""
+    folder, files = tasks.get(found.attempt.task), found.attempt.submission.files
+    if folder is None:
+        return "the suite has no such task"
+    if not files:
+        return "nothing that was handed in is kept"
+    if not folder.task.kind.changes_repository and [file.path for file in files] == ["changes.diff"]:
+        return "the task asks for files, and a patch is kept alone"
+    return ""
+
+
+def _claim(found: FinishedAttempt) -> str:
+    """What was reported of an attempt, which a verdict that a fault of ours spoiled has as its last comment."""
+    whose = found.verdict.grader
+    if not whose.endswith(_REPORTED):
+        return found.verdict.comments[-1]
+    return f"{whose.removesuffix(_REPORTED)} reported {found.verdict.outcome.value}."
+
+
+def _unjudged(found: FinishedAttempt, obstacle: str) -> Verdict:
+    return Verdict(
+        task=found.attempt.task,
+        task_digest=found.attempt.task_digest,
+        outcome=Outcome.NOT_GRADABLE,
+        process=None,
+        result=None,
+        comments=(f"It cannot be judged here: {obstacle}.", _claim(found)),
+        grader=f"repoassay/{repoassay.__version__}",
+        graded_at=datetime.now(UTC),
+    )
 
 
 def _judge(found: FinishedAttempt, folder: TaskFolder, bench: GradingContext, cancel: threading.Event) -> Verdict:

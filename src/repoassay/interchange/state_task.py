@@ -230,7 +230,8 @@ def _write_only_step(task: StateTask, into: Path) -> None:
 def _record(task: StateTask) -> Task:
     recipe = task.recipe
     apt = tuple(dict.fromkeys(recipe.apt))
-    folders = [name for name in dict.fromkeys(recipe.folders) if _is_below(name, task.places)]
+    holding = set() if recipe.build else {str(above) for file in recipe.files for above in PurePosixPath(file).parents}
+    folders = [name for name in dict.fromkeys(recipe.folders) if _is_below(name, task.places) and name not in holding]
     return Task(
         id=task.name,
         title=task.title,

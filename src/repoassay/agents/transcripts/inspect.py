@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.agents.transcripts.building import Building, moment, money
+from repoassay.agents.transcripts.eval_file import EvalFile
 from repoassay.agents.transcripts.files import entries, json_file, mapping, matching
+from repoassay.errors import Unavailable
 from repoassay.model_proxy import Messages
+from repoassay.text import printable
 from repoassay.types import Source, StepCall, Usage
 
 __all__ = ["UNTIMED", "read"]
@@ -53,21 +56,14 @@ def _dictionaries(found: dict[str, Any]) -> list[dict[str, Any]]:
 def _zipped(paths: list[Path], building: Building) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     if not paths:
         return {}, []
+    samples: list[dict[str, Any]] = []
     log: dict[str, Any] = {}
-    samples = []
     try:
-        with zipfile.ZipFile(paths[-1]) as archive:
-            for entry in archive.infolist()[:1000]:
-                wanted = entry.filename == "header.json" or entry.filename.startswith("samples/")
-                if wanted and entry.file_size <= _LARGEST:
-                    with archive.open(entry) as stream:
-                        content = mapping(json.loads(stream.read(_LARGEST)))
-                    if entry.filename == "header.json":
-                        log = content
-                    else:
-                        samples.append(content)
-    except (zipfile.BadZipFile, ValueError, OSError, RecursionError, NotImplementedError):
-        building.problem(f"{paths[-1].name} is not a whole .eval file.")
+        with EvalFile(paths[-1], _LARGEST) as file:
+            log = file.header
+            samples.extend(sample for _, sample in file.samples())
+    except (zipfile.BadZipFile, Unavailable) as error:
+        building.problem(f"{paths[-1].name} is not a whole .eval file: {printable(str(error), 200)}")
     return log, samples
 
 

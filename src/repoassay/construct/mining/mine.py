@@ -100,7 +100,8 @@ def mine_histories(
             for each in opened
         ]  # fmt: skip
         plan = estimate(plans, journal.rows(), workers or 1)
-        bench = GradingContext(None, cache, sandbox)
+        given_up = threading.Event()
+        bench = GradingContext(None, cache, sandbox).ending_with(given_up)
         stack.callback(bench.oracle.close)
         stop, claims = cancel or threading.Event(), TestClaims(journal.rows())
         jobs = [(opened[place], facts) for place, facts in _in_turn([each.waiting for each in plans])]
@@ -109,10 +110,10 @@ def mine_histories(
         if agree(plan) and jobs:
             here = LocalTrials(suite, bench, request, stop, claims.take)
             if executor == "local":
-                tried, stopped = _Miner(here, claims, journal, on_row, stop).run(jobs, workers or 1)
+                tried, stopped = _Miner(here, claims, journal, on_row, stop, given_up).run(jobs, workers or 1)
             else:
                 nodes = stack.enter_context(open_trials(here, executor, workers))
-                tried, stopped = _Miner(nodes, claims, journal, on_row, stop).run(jobs, _MOST_WAITING)
+                tried, stopped = _Miner(nodes, claims, journal, on_row, stop, given_up).run(jobs, _MOST_WAITING)
                 elsewhere = nodes.cpu_seconds
         journal.settle()
     rows = tuple(journal.rows())
@@ -176,8 +177,9 @@ class _Miner:
 
     def __init__(
         self, trials: CommitTrials, claims: TestClaims, journal: MiningJournal, on_row: Callable[[MinedCommit], None],
-        cancel: threading.Event,
+        cancel: threading.Event, given_up: threading.Event,
     ) -> None:  # fmt: skip
+        self._given_up = given_up
         self._trials, self._claims, self._journal, self._on_row, self._stop = trials, claims, journal, on_row, cancel
 
     def run(self, jobs: Sequence[tuple[MinedRepository, CommitFacts]], workers: int) -> tuple[list[MinedCommit], bool]:
@@ -185,10 +187,15 @@ class _Miner:
         done: list[MinedCommit] = []
         with ThreadPoolExecutor(workers) as pool:
             waiting: list[Future[MinedCommit | None]] = [pool.submit(self._tried, *job) for job in jobs]
-            for future in as_completed(waiting):
-                if (row := future.result()) is not None:
-                    done.append(row)
-                    self._on_row(row)
+            try:
+                for future in as_completed(waiting):
+                    if (row := future.result()) is not None:
+                        done.append(row)
+                        self._on_row(row)
+            except BaseException:  # the second Ctrl-C, or SIGTERM: nobody waits for what is under way
+                self._stop.set()
+                self._given_up.set()
+                raise
         return done, self._stop.is_set()
 
     def _tried(self, opened: MinedRepository, facts: CommitFacts) -> MinedCommit | None:

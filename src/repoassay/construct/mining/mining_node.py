@@ -49,7 +49,9 @@ class MiningNode:
         with tempfile.TemporaryDirectory(prefix="repoassay-mining-", ignore_cleanup_errors=True) as folder:
             suite = Path(folder, "suite")
             begin_suite(suite)
-            trials = LocalTrials(suite, self._bench, self._request, cancel, lambda name, facts, tests: None)
+            trials = LocalTrials(
+                suite, self._bench.ending_with(cancel), self._request, cancel, lambda name, facts, tests: None
+            )
             row = trials.row(opened, record.facts)
             if row is None:
                 raise Interrupted("The commit was given up.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -55,7 +57,7 @@ class LocalTrials:
         suite: Where tasks are placed.
         bench: What runs and grades them.
         request: What is to be mined.
-        cancel: Set to stop.
+        cancel: Set to stop after what is running.
         claim: Called with a repository's name, a commit and the tests that must pass; raises CandidateRefused where
             another task has them.
     """
@@ -79,8 +81,10 @@ class LocalTrials:
             return None
         except Exception as error:  # noqa: BLE001 - one commit never stops the others, and its row says what it was
             update = trial_refusal(error)
-        row = candidate.row(made, time.monotonic() - began)
-        return row.model_copy(update={"kind": self._kind(candidate), **update})
+        row = candidate.row(made, time.monotonic() - began).model_copy(update={"kind": self._kind(candidate), **update})
+        if row.status is CommitStatus.REFUSED and os.strerror(errno.ENOSPC) in row.reason:
+            row = row.model_copy(update={"cause": "fault", "status": CommitStatus.FAULT})
+        return row
 
     def candidate(self, repository: MinedRepository, facts: CommitFacts) -> MinedCandidate:
         """A commit before it is tried."""

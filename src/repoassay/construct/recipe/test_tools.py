@@ -112,7 +112,7 @@ def _joined(words: list[str]) -> list[str]:
 
 def _pip_installs(line: str) -> list[str]:
     """What a line of a workflow installs with pip."""
-    found = re.search(r"\bpip3? install\s+(.*)", line)
+    found = re.search(r"\bpip3? install\s+(.*)", re.sub(r"(^|\s)#.*", "", line))
     if not found or "$" in found[1] or "{{" in found[1]:
         return []
     try:
