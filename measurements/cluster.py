@@ -10,7 +10,8 @@ the right one.
 
     python measurements/cluster.py [--nodes 1,2,4] [--rounds 4] [--submissions 5000] [--kills 5]
 
-Environments are built anew unless REPOASSAY_CACHE names a cache. Needs root. Leaves with 0 when everything held; `--floor 0.9` also wants that efficiency.
+Environments are built anew unless REPOASSAY_CACHE names a cache. Needs root. Leaves with 0 when everything held;
+`--floor 0.9` also wants that efficiency.
 """
 
 from __future__ import annotations
