@@ -98,7 +98,10 @@ def test_what_failed_is_asked_by_the_next_run(reviews: Path, tmp_path: Path) -> 
         (["{db}", "--study", "no", "--model", "vllm/j"], "There is no study 'no'"),
         (["{db}", "--study", "st", "--model", "gpt"], "does not name a provider"),
         (["{db}", "--study", "st", "--model", "scripted/j"], "has nothing to say"),
-        (["{db}", "--study", "st", "--model", "nobody/j"], "There is no upstream called 'nobody'"),
+        (
+            ["{db}", "--study", "st", "--model", "nobody/j"],
+            "as `repoassay agents new FOLDER --endpoint URL` writes one",
+        ),
         (["{db}", "--study", "st", "--model", "nobody/j", "--budget-usd", "x"], "budget_usd"),
         (["{db}", "--study", "st", "--model", "vllm/j", "--prompt", "{db}"], "neither"),
         (["{db}", "--study", "st", "--model", "openai/j"], "OPENAI_API_KEY"),

@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
     [
         ("my-agent --prompt {instruction}", "there is no program my-agent (exit code 127", "repoassay agents new"),
         ("{agent}/plain.txt", "it is not executable (exit code 126", "chmod +x"),
-        ("python {agent}/gone.py", "there is no file /agent/gone.py", "--agent-dir"),
+        ("python {agent}/gone.py", "there is no file /agent/gone.py", "whose place is {agent}"),
         ("python {agent}/needy.py", "the Python module a_module_that_nobody_has is missing", 'kind = "pip"'),
         ("python {agent}/keyed.py", "it wants OPENAI_API_KEY", "--model PROVIDER/NAME"),
         ("python {agent}/login.py", "wants a key or an account (no API key found", "--model PROVIDER/NAME"),
@@ -87,6 +87,20 @@ def test_what_cannot_start_is_refused_before_a_run_folder(folder: Path, line: st
 def test_what_starts_is_let_through(folder: Path, line: str) -> None:
     done = run(folder.parent, "--agent-command", line, "--agent-dir", folder, "--timeout", "2")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.long
+def test_a_new_agent_that_calls_no_tools_is_told_of_the_option(tmp_path: Path) -> None:
+    (tmp_path / "text.py").write_text(
+        "import json, os, urllib.request as net\n"
+        "asked = {'model': 'x', 'messages': [{'role': 'user', 'content': 'Say what to run.'}]}\n"
+        "url = os.environ['OPENAI_BASE_URL'] + '/chat/completions'\n"
+        "head = {'Authorization': 'Bearer ' + os.environ['OPENAI_API_KEY']}\n"
+        "net.urlopen(net.Request(url, json.dumps(asked).encode(), head)).read()\n"
+    )
+    done = repoassay("agents", "new", "mine", "--bring", "text.py", "--command", "python {agent}/text.py", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "add --no-tools" in done.stderr
 
 
 @pytest.mark.long

@@ -221,6 +221,18 @@ def test_the_first_settings_of_pytest_count() -> None:
     )  # fmt: skip
 
 
+def test_projects_that_it_depends_on_are_installed_from_the_same_repository() -> None:
+    files = {
+        "pyproject.toml": "[project]\nname='whole'\ndependencies=['part>=9','six']",
+        "parts/part/setup.cfg": "[metadata]\nname = part\n[options]\ninstall_requires =\n  core\n",
+        "core/pyproject.toml": "[project]\nname='core'\ndependencies=['whole']",
+        "unused/pyproject.toml": "[project]\nname='unused'",
+        "tests/six/pyproject.toml": "[project]\nname='six'",
+    }
+    assert recipe(files).build[0].startswith("uv pip install -e . -e ./core -e ./parts/part || ")
+    assert recipe({"pyproject.toml": files["pyproject.toml"]}).build[0].startswith("uv pip install -e . || ")
+
+
 def test_the_nearest_project_is_the_one_that_is_installed() -> None:
     files = {"python/pyproject.toml": "[project]\nname='a'", "python/tests/test_a.py": "", "README": ""}
     assert project(files).below("python/tests/test_a.py").root == "python/"

@@ -89,6 +89,8 @@ def test_only_that_matches_nothing_lists_the_tasks(suite: Path) -> None:
         str(caught.value)
         == "No task of mini matches 'Fix-*' or 'y'. Did you mean fix-*? Its tasks are: fix-total, sum-ledger."
     )
+    with pytest.raises(BadInput, match=r"matches 'fix-total,sum-ledger'\. Name each task by itself\. Its tasks"):
+        find_suite(suite, only=["fix-total,sum-ledger"])
 
 
 def test_tasks_not_asked_for_may_be_broken(suite: Path) -> None:

@@ -22,8 +22,8 @@ _LINES = 40
 _WIDTH = 300
 _STATUSES = {126: "found, but not executable", 127: "command not found"}
 _PACKED = (
-    "Bring it along with --agent-dir, or install it by an agent file: repoassay agents new (docs/agents.md says what "
-    "the sandbox shows)."
+    "Bring it along with --agent-dir, whose place is {agent} in the command line, or install it by an agent file: "
+    "repoassay agents new (docs/agents.md says what the sandbox shows)."
 )
 _MODULE = (
     "The task's own Python has only the task's packages: give the agent a Python of its own by an agent file with "

@@ -102,6 +102,8 @@ def _try(spec: AgentSpec) -> bool:
         for checked in check_agent(agent, cache, sandbox, Path(place), seconds=60, only="deliverable"):
             print_check(agent.name, checked)
             passed = checked.verdict.outcome.value == "passed"
+            if checked.totals.calls and agent.spec.tools and not checked.left:
+                click.echo("If it calls no tools but runs what stands in the model's text, add --no-tools.", err=True)
     return passed
 
 

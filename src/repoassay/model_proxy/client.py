@@ -199,7 +199,8 @@ def find_upstream(
     if upstream is None:
         raise BadInput(
             f"There is no upstream called {provider!r}; known: {', '.join(sorted(known))}.",
-            "Add it to a TOML file and give it with --model-upstream FILE.",
+            "Add it to a TOML file, as `repoassay agents new FOLDER --endpoint URL` writes one, and give it with "
+            "--model-upstream FILE.",
         )
     if with_key and isinstance(upstream, Upstream):
         upstream.key()

@@ -103,6 +103,7 @@ def _chosen(located: Located, only: Sequence[str]) -> list[Path]:
         globs = " or ".join(quote(glob) for glob in only)
         ids = [path.name for path in located.folders]
         near = suggest(only[0], [*ids, *_beginnings(ids)], list_known=False)
+        near = "Name each task by itself." if "," in only[0] else near
         raise BadInput(
             f"No task of {located.suite.name} matches {globs}.",
             f"{near} Its tasks are: {join_names(ids, 200)}.".lstrip(),

@@ -17,6 +17,7 @@ __all__ = [
     "RequirementSource",
     "declared_requirements",
     "dependencies",
+    "local_dependencies",
     "own_name",
     "purpose_of",
     "setup_arguments",
@@ -123,6 +124,18 @@ def dependencies(project: Project) -> list[str]:
         *string_list(setup_arguments(project).get("install_requires")),
     ]
     return sort_lines(lines, own_name(project)).packages
+
+
+def local_dependencies(project: Project) -> list[str]:
+    """Roots of the other projects in its repository that it depends on, and of those that these depend on."""
+    found: list[str] = []
+    waiting, there = [project], {own_name(other): other for other in reversed(project.others())}
+    while waiting and there:
+        for line in dependencies(waiting.pop()):
+            if other := there.pop(requirement_name(line), None):
+                found.append(other.root)
+                waiting.append(other)
+    return sorted(found)
 
 
 def _pyproject(document: Mapping[str, Any], own: str) -> Iterator[RequirementSource]:

@@ -8,7 +8,13 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from repoassay.construct.recipe.declarations import Purpose, RequirementSource, declared_requirements, dependencies
+from repoassay.construct.recipe.declarations import (
+    Purpose,
+    RequirementSource,
+    declared_requirements,
+    dependencies,
+    local_dependencies,
+)
 from repoassay.construct.recipe.project import Project, at, string_list
 from repoassay.construct.recipe.python_line import choose_lines
 from repoassay.construct.recipe.requirement_lines import requirement_name
@@ -156,8 +162,12 @@ class Inference:
         named = f" and its extras {join_names(extras, 6)}" if extras else ""
         said.append(f"Installed for development with its own dependencies{named}.")
         develop = f"python -m pip install --no-deps --no-build-isolation -e {shlex.quote(place)}"
+        beside = [f"./{root}".rstrip("/") or "." for root in local_dependencies(self.project)]
+        if beside:
+            said.append(f"Installed with it, from the same repository: {join_names(beside, 6)}.")
+        every = " ".join(f"-e {each}" for each in (this, *map(shlex.quote, beside)))
         return (
-            f"uv pip install -e {this} || {{ uv pip install {this} {tools} && {develop}; }}"
+            f"uv pip install {every} || {{ uv pip install {this} {tools} && {develop}; }}"
             f" || {{ uv pip install {this} && {_FIRST}; }}",
             _LAST,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import configparser
 import json
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,10 @@ __all__ = ["Project", "at", "string_list"]
 _MOST_BYTES = 2**20
 """Configuration is short; what is longer is a lock file or an attack, and is passed over."""
 _MOST_LOCK = 16 * 2**20
+_MOST_PROJECTS = 60
+_DESCRIBE = ("pyproject.toml", "setup.py", "setup.cfg")
+_TRIED = re.compile(r"/(tests?|testing|fixtures?|samples?|examples?|templates?|docs?|benchmarks?|vendor|_vendor)/")
+"""Folders whose projects nobody installs to run tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +99,16 @@ class Project:
         """The project that a changed file belongs to: the nearest folder above it that can be installed."""
         for parent in PurePosixPath(path).parents:
             root = "" if str(parent) == "." else f"{parent}/"
-            if any(f"{root}{name}" in self.files for name in ("pyproject.toml", "setup.py", "setup.cfg")):
+            if any(f"{root}{name}" in self.files for name in _DESCRIBE):
                 return Project(self.files, self.read, root)
         return self
+
+    def others(self) -> list[Project]:
+        """Other projects of the same repository, those near to its root first, without what is there to be tested."""
+        folders = {path.rpartition("/")[0] for path in self.files if path.rpartition("/")[2] in _DESCRIBE}
+        roots = {f"{folder}/" if folder else "" for folder in folders if not _TRIED.search(f"/{folder}/")}
+        nearest = sorted(roots - {self.root}, key=lambda root: (root.count("/"), root))
+        return [Project(self.files, self.read, root) for root in nearest[:_MOST_PROJECTS]]
 
 
 def at(document: object, *keys: str) -> Any:
