@@ -10,7 +10,8 @@ the right one.
 
     python measurements/cluster.py [--nodes 1,2,4] [--rounds 4] [--submissions 5000] [--kills 5]
 
-Needs root. Leaves with 0 when everything held; `--floor 0.9` also wants that efficiency.
+Environments are built anew unless REPOASSAY_CACHE names a cache. Needs root. Leaves with 0 when everything held;
+`--floor 0.9` also wants that efficiency.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ def main() -> int:
         return 2
     print(f"seed {given.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="repoassay-cluster-") as folder:
+        os.environ.setdefault("REPOASSAY_CACHE", f"{folder}/cache")  # machines get copies: the user's may be large
         lab = Lab(Path(folder), given.tasks)
         nodes = [int(number) for number in given.nodes.split(",")]
         with ray_machines(0, lab.cores, lab.seed) as machines:

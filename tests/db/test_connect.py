@@ -86,7 +86,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     connect_database(tmp_path / "notes.sqlite", "notes", exclusive=True).close()
 
 
-@pytest.mark.parametrize("damage", ["text", "truncated"])
+@pytest.mark.parametrize("damage", ["text", "truncated", "letters"])
 @pytest.mark.parametrize("exclusive", [False, True])
 def test_a_damaged_file_is_a_sentence_and_stays_as_it_is(tmp_path: Path, damage: str, exclusive: bool) -> None:
     path = tmp_path / "notes.sqlite"
@@ -98,7 +98,10 @@ def test_a_damaged_file_is_a_sentence_and_stays_as_it_is(tmp_path: Path, damage:
             connection.exec_driver_sql("CREATE TABLE notes (text TEXT)")
             connection.exec_driver_sql("INSERT INTO notes VALUES (?)", ("x" * 100_000,))
         database.close()
-        os.truncate(path, path.stat().st_size // 2)
+        if damage == "letters":  # SQLite's own error has them
+            path.write_bytes(path.read_bytes().replace(b"CREATE TABLE notes", b"CREATE TABLE \xc9 tes"))
+        else:
+            os.truncate(path, path.stat().st_size // 2)
     before = path.read_bytes()
     with pytest.raises(BadInput, match=r"cannot be opened: .*It is damaged, or no such database: restore a copy"):
         connect_database(path, "notes", exclusive=exclusive)

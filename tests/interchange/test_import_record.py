@@ -11,6 +11,7 @@ import pytest
 from command_line import repoassay
 from json_answers import data_of
 from repoassay.engine import GradingContext
+from repoassay.errors import Terminated
 from repoassay.interchange import StateProof, import_suite, keep_proof, kept_proofs, prove_state_tasks
 from state_tasks import bench
 
@@ -62,6 +63,24 @@ def test_an_interruption_drops_what_is_under_way_and_keeps_the_rest(tmp_path: Pa
     )  # fmt: skip
     assert [(proof.task, proof.state) for proof in proofs] == [("quick", "proven")], proofs
     assert time.monotonic() - started < 300
+
+
+@pytest.mark.long
+def test_what_is_under_way_is_given_up_when_the_program_is_ended(tmp_path: Path, bench: GradingContext) -> None:
+    """By SIGTERM or a second Ctrl-C, which are raised in the thread that waits for proofs."""
+    source = write_theirs(tmp_path / "theirs", quick="FROM debian\nWORKDIR /app\n", slow=SLOW)
+    done = import_suite("harbor", source, tmp_path / "suite", lambda: bench)
+    cancel = threading.Event()
+
+    def end(_: StateProof) -> None:
+        raise Terminated
+
+    with pytest.raises(Terminated):
+        prove_state_tasks(
+            [done.path / "tasks" / name for name in done.tasks], bench, workers=2, seconds=90, cancel=cancel,
+            progress=end,
+        )  # fmt: skip
+    assert cancel.is_set(), "what was under way was waited for"
 
 
 def test_a_proof_of_a_task_that_is_another_now_does_not_count(tmp_path: Path, bench: GradingContext) -> None:

@@ -53,6 +53,21 @@ def test_names_of_studies_and_items_are_checked(database: Database) -> None:
             payload_of(database, "st", name)
 
 
+def test_what_was_changed_by_hand_is_a_sentence(tmp_path: Path) -> None:
+    place = tmp_path / "reviews.sqlite"
+    database = open_database(place)
+    begun(database)
+    with database.writing() as connection:
+        connection.exec_driver_sql("UPDATE review_items SET payload = '[]'")
+    with pytest.raises(BadInput, match="holds a ItemPayload that cannot be read"):
+        payload_of(database, "st", "s1")
+    with database.writing() as connection:
+        connection.exec_driver_sql("UPDATE review_schema SET version = 'x'")
+    database.close()
+    with pytest.raises(BadInput, match="tables are of version x"):
+        open_database(place)
+
+
 def test_a_failed_transaction_leaves_nothing(database: Database) -> None:
     begun(database)
     before = event_log(database, "st")

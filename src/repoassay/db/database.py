@@ -25,7 +25,7 @@ WRITING = "repoassay_writing"
 _ATTEMPTS = 8
 _LOCK = sa.select(sa.func.pg_advisory_xact_lock(sa.bindparam("key", type_=sa.BigInteger())))
 _PAGES = ("freelist_count", "page_count")
-_DAMAGED = ("malformed", "not a database")
+_DAMAGED = ("malformed", "not a database", "can't decode")
 Result = TypeVar("Result")
 
 
@@ -198,7 +198,7 @@ class Database:
             raise BadInput(
                 "A name or text holds a character that cannot be kept.", "Remove null characters and half pairs."
             ) from error
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, UnicodeDecodeError) as error:  # bytes in a text that are none
             remedy = "Look at its disk." if self.kind == "sqlite" else "Look at the server."
             raise Unavailable(f"{self.name} cannot be used: {_first_line(error)}.", remedy) from error
 

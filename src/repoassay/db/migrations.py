@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from repoassay.db.database import Database
 from repoassay.errors import BadInput
+from repoassay.text import printable
 
 __all__ = ["Schema", "migrate"]
 
@@ -53,7 +54,7 @@ def migrate(database: Database, schema: Schema) -> None:
 
     def work(connection: sa.Connection) -> None:
         before = _version(connection, schema)
-        if before is not None and not min(files) <= before <= newest:
+        if before is not None and not (isinstance(before, int) and min(files) <= before <= newest):
             raise _unknown(database, before, newest)
         for number in sorted(files):
             if before is None or number > before:
@@ -94,7 +95,7 @@ def _missing(text: str, present: Container[str]) -> Iterator[str]:
             yield statement
 
 
-def _version(connection: sa.Connection, schema: Schema) -> int | None:
+def _version(connection: sa.Connection, schema: Schema) -> object:
     if not sa.inspect(connection).has_table(schema.versions):
         return None
     return connection.execute(sa.select(_column(schema))).scalar()
@@ -110,9 +111,9 @@ def _column(schema: Schema) -> sa.Column[int]:
     return sa.Table(schema.versions, sa.MetaData(), sa.Column("version", sa.Integer)).c.version
 
 
-def _unknown(database: Database, found: int, newest: int) -> BadInput:
+def _unknown(database: Database, found: object, newest: int) -> BadInput:
     return BadInput(
-        f"{database.name} was made by another version of RepoAssay: its tables are of version {found}, "
-        f"this program knows versions up to {newest}.",
+        f"{database.name} was made by another version of RepoAssay: its tables are of version "
+        f"{printable(str(found), 40)}, this program knows versions up to {newest}.",
         "Install the newest RepoAssay with `pip install --upgrade repoassay`, or choose another database.",
     )

@@ -83,14 +83,21 @@ def prove_state_tasks(
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures = [pool.submit(prove, folder) for folder in folders]
         left = set(futures)
-        while left:
-            done, left = wait(left, _TELL, FIRST_COMPLETED)
-            for future in done:
-                proofs[future] = future.result()
-                if (proof := proofs[future]) is not None:
-                    progress(proof)
-            if not done:
-                heartbeat("; ".join(f"{name}: {clock.step}, {clock.elapsed():.0f} s" for name, clock in clocks.items()))
+        try:
+            while left:
+                done, left = wait(left, _TELL, FIRST_COMPLETED)
+                for future in done:
+                    proofs[future] = future.result()
+                    if (proof := proofs[future]) is not None:
+                        progress(proof)
+                if not done:
+                    heartbeat(
+                        "; ".join(f"{name}: {clock.step}, {clock.elapsed():.0f} s" for name, clock in clocks.items())
+                    )
+        except BaseException:  # a second Ctrl-C, or SIGTERM
+            cancel.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return [proof for future in futures if (proof := proofs[future]) is not None]
 
 

@@ -48,6 +48,8 @@ _RUNNER = re.compile(r"(?<!command -v )\b(?:uvx|uv run|uv tool run)\s+")
 _REWARDKIT = re.compile(r"\s*(?:exec +|if +)?(?:harbor-)?rewardkit\b|\s*python[\d.]* +-m +rewardkit\b")
 _REWARD = "/logs/verifier/reward.json"
 _NEWER, _NEWER_PYTHON = re.compile(r"harbor-rewardkit($|[=<>~!\[])"), "3.12"
+_REPORTS = re.compile(r"\s--ctrf[ =]\S+")
+"""Has pytest write a report, by a plug-in."""
 _WITH_VALUE = frozenset({"-p", "--python", "--project", "--directory", "--index-url", "--extra-index-url"})
 _PYTEST = re.compile(r"\bpython[\d.]* +-m +pytest\b")
 _RUN_PYTEST = """\
@@ -71,12 +73,14 @@ class VerifierScript:
         text: The script without what installs something.
         pip, apt: Packages it installs.
         python: The oldest release line of Python that they run on, where one is known to want a newer one.
+        reads_report: Whether the script reads the report that it lets pytest write, which then has to be there.
     """
 
     text: str = ""
     python: str = ""
     pip: list[str] = field(default_factory=list)
     apt: list[str] = field(default_factory=list)
+    reads_report: bool = False
 
 
 def read_verifier(text: str, name: str) -> VerifierScript:
@@ -85,7 +89,8 @@ def read_verifier(text: str, name: str) -> VerifierScript:
     Raises:
         ImportRefusal: It writes no reward where one is looked for, or reaches out beyond what is understood.
     """
-    found = VerifierScript()
+    besides = _REPORTS.sub("", re.sub(r"(?m)^\s*#.*|\bpytest-json-ctrf\b", "", text))
+    found = VerifierScript(reads_report="ctrf" in besides)
     kept: list[str] = []
     ends: list[str] = []
     number, lines = 0, text.replace("\r\n", "\n").split("\n")
@@ -131,7 +136,11 @@ def _line(line: str, found: VerifierScript) -> str:
             _install(re.sub(r"^(if ! |sudo |DEBIAN_FRONTEND=\w+ )+|(\s\d)?\s*[>&|].*$", "", step), found)
         return f"{indent}true{'; then' if plain.startswith('if ') else ''}"
     line = _UV_THERE.sub(r"\1 python", line)
-    line = re.sub(r"\s--ctrf[ =]\S+", "", _without_uv(line, found))
+    line = _without_uv(line, found)
+    if not found.reads_report:
+        line = _REPORTS.sub("", line)
+    elif _REPORTS.search(line):
+        found.pip.append("pytest-json-ctrf")
     if _REWARDKIT.match(line) and "--output" not in line:  # else it writes where it does without being told
         line = _REWARDKIT.sub(rf"\g<0> --output {_REWARD}", line)
     plain = _OF_ITS_OWN.sub("", re.sub(r"\b(command -v|which|type) [\w-]+", "", line))

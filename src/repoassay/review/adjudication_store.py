@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.adjudication import Adjudication
-from repoassay.review.database import append
+from repoassay.review.database import append, read_stored
 from repoassay.review.studies import item_names, read_rubric_of
 from repoassay.review.tables import adjudications
 from repoassay.text import printable
@@ -44,4 +44,4 @@ def adjudications_of(database: Database, study: str) -> tuple[Adjudication, ...]
     query = sa.select(adjudications.c.adjudication).where(adjudications.c.study == study)
     with database.reading() as connection:
         lines = connection.scalars(query.order_by(adjudications.c.number))
-        return tuple(Adjudication.model_validate_json(text) for text in lines)
+        return tuple(read_stored(Adjudication, text) for text in lines)

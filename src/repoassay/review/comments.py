@@ -10,7 +10,7 @@ from ulid import ULID
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.review.database import append, stamp
+from repoassay.review.database import append, read_stored, stamp
 from repoassay.review.rater_accounts import Rater
 from repoassay.review.studies import read_rubric_of
 from repoassay.review.tables import assignments, comments
@@ -99,7 +99,7 @@ def _select(database: Database, study: str, item: str, more: sa.ColumnElement[bo
             row.item,
             row.rater,
             row.axis,
-            Anchor.model_validate_json(row.anchor),
+            read_stored(Anchor, row.anchor),
             row.text,
             datetime.fromisoformat(row.created),
         )

@@ -11,16 +11,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
+from pydantic import BaseModel, ValidationError
 
 from repoassay.db import Database, Schema, connect_database, migrate
-from repoassay.errors import RepoAssayError
+from repoassay.errors import BadInput, RepoAssayError
 from repoassay.review.tables import events
 
-__all__ = ["Conflict", "Event", "append", "event_log", "open_database", "stamp"]
+__all__ = ["Conflict", "Event", "append", "event_log", "open_database", "read_stored", "stamp"]
 
+_Model = TypeVar("_Model", bound=BaseModel)
 _SCHEMA = Schema(Path(__file__).with_name("migrations"), "review_schema", 7305391)
 
 
@@ -38,6 +40,21 @@ class Conflict(RepoAssayError):
         super().__init__(message, remedy)
         self.stored = stored
         self.offered = offered
+
+
+def read_stored(kind: type[_Model], text: str) -> _Model:
+    """Read a record out of its column.
+
+    Raises:
+        BadInput: It is not as it was written.
+    """
+    try:
+        return kind.model_validate_json(text)
+    except ValidationError as error:
+        raise BadInput(
+            f"The review database holds a {kind.__name__} that cannot be read.",
+            "It is damaged, or was changed by hand: restore a copy.",
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.answers import Answers
-from repoassay.review.database import Conflict, append, stamp
+from repoassay.review.database import Conflict, append, read_stored, stamp
 from repoassay.review.rater_accounts import Rater
 from repoassay.review.tables import assignments, drafts
 from repoassay.text import printable
@@ -107,7 +107,7 @@ def _load(connection: sa.Connection, rater: Rater, item: str, phase: RatingPhase
     row = connection.execute(sa.select(drafts).where(_key(rater, item, phase))).first()
     if row is None:
         return None
-    return RatingDraft(row.version, Answers.model_validate_json(row.answers), datetime.fromisoformat(row.saved))
+    return RatingDraft(row.version, read_stored(Answers, row.answers), datetime.fromisoformat(row.saved))
 
 
 def _key(rater: Rater, item: str, phase: RatingPhase) -> sa.ColumnElement[bool]:

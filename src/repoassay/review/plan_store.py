@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.review.database import append, stamp
+from repoassay.review.database import append, read_stored, stamp
 from repoassay.review.plan import StudyPlan, plan_digest, system_of
 from repoassay.review.study import HiddenPart
 from repoassay.review.tables import amendments, inclusions, items, plans, ratings, studies
@@ -87,7 +87,7 @@ def plan_of(database: Database, study: str) -> StoredPlan | None:
     if row is None:
         return None
     frozen = None if row.frozen is None else datetime.fromisoformat(row.frozen)
-    plan = StudyPlan.model_validate_json(row.plan)
+    plan = read_stored(StudyPlan, row.plan)
     return StoredPlan(plan, row.plan, row.digest, datetime.fromisoformat(row.saved), frozen)
 
 
@@ -226,7 +226,7 @@ def decide_item(
         found = connection.scalar(sa.select(items.c.hidden).where(items.c.study == study, items.c.id == item))
     if found is None:
         raise BadInput(f"The study {printable(study)!r} has no item {printable(item)!r}.", "See its page of items.")
-    hidden = HiddenPart.model_validate_json(found)
+    hidden = read_stored(HiddenPart, found)
     line = Inclusion(hidden.attempt, hidden.task, system_of(hidden), included, reason, item)
     note_inclusions(database, study, [line], at=at, actor=actor)
 

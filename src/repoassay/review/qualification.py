@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.review.database import append, event_log
+from repoassay.review.database import append, event_log, read_stored
 from repoassay.review.preparation import (
     AnswerKey,
     ItemUse,
@@ -165,7 +165,7 @@ def advance(connection: sa.Connection, rater: Rater, item: str, settings: Study,
 
 def _last(connection: sa.Connection, rater: Rater, keys: dict[str, AnswerKey]) -> dict[str, Rating]:
     query = sa.select(ratings.c.rating).where(ratings.c.rater == rater.id, ratings.c.item.in_(list(keys)))
-    line = [Rating.model_validate_json(text) for text in connection.scalars(query.order_by(ratings.c.version))]
+    line = [read_stored(Rating, text) for text in connection.scalars(query.order_by(ratings.c.version))]
     return {rating.submission: rating for rating in line}
 
 

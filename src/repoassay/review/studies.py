@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.review.database import append, stamp
+from repoassay.review.database import append, read_stored, stamp
 from repoassay.review.plan import PlanAnswers, complete_plan
 from repoassay.review.plan_store import put_plan
 from repoassay.review.preparation import AnswerKey, ItemUse
@@ -159,7 +159,7 @@ def uses_of(database: Database, study: str) -> dict[str, tuple[ItemUse, AnswerKe
 def uses_in(connection: sa.Connection, study: str) -> dict[str, tuple[ItemUse, AnswerKey]]:
     """Return the same within a transaction."""
     rows = connection.execute(sa.select(item_uses).where(item_uses.c.study == study))
-    return {row.item: (ItemUse(row.use), AnswerKey.model_validate_json(row.reference)) for row in rows}
+    return {row.item: (ItemUse(row.use), read_stored(AnswerKey, row.reference)) for row in rows}
 
 
 def item_names(database: Database, study: str) -> tuple[str, ...]:
@@ -176,8 +176,8 @@ def items_of(database: Database, study: str) -> tuple[Item, ...]:
     return tuple(
         Item(
             id=row.id,
-            payload=ItemPayload.model_validate_json(row.payload),
-            hidden=HiddenPart.model_validate_json(row.hidden),
+            payload=read_stored(ItemPayload, row.payload),
+            hidden=read_stored(HiddenPart, row.hidden),
             use=uses[row.id][0] if row.id in uses else ItemUse.LIVE,
             key=uses[row.id][1] if row.id in uses else None,
         )
@@ -191,7 +191,7 @@ def payload_of(database: Database, study: str, item: str) -> ItemPayload:
     Raises:
         BadInput: When there is no such item.
     """
-    return ItemPayload.model_validate_json(_column(database, study, item, items.c.payload))
+    return read_stored(ItemPayload, _column(database, study, item, items.c.payload))
 
 
 def hidden_of(database: Database, study: str, item: str) -> HiddenPart:
@@ -200,7 +200,7 @@ def hidden_of(database: Database, study: str, item: str) -> HiddenPart:
     Raises:
         BadInput: When there is no such item.
     """
-    return HiddenPart.model_validate_json(_column(database, study, item, items.c.hidden))
+    return read_stored(HiddenPart, _column(database, study, item, items.c.hidden))
 
 
 def _column(database: Database, study: str, item: str, column: sa.Column[str]) -> str:
@@ -218,6 +218,6 @@ def _load(database: Database, name: str) -> tuple[Study, Rubric]:
             row = connection.execute(sa.select(studies).where(studies.c.name == name)).first()
         if row is None:
             raise BadInput(f"There is no study {printable(name)!r}.", "List the studies to see their names.")
-        known = (Study.model_validate_json(row.settings), Rubric.model_validate_json(row.rubric))
+        known = (read_stored(Study, row.settings), read_stored(Rubric, row.rubric))
         database.cache["study", name] = known
     return known

@@ -12,7 +12,7 @@ from ulid import ULID
 from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.answers import Answers, Context, check_rating, rated
-from repoassay.review.database import Conflict, append
+from repoassay.review.database import Conflict, append, read_stored
 from repoassay.review.instructions import confirmed_in
 from repoassay.review.plan_store import freeze_at_first_rating
 from repoassay.review.qualification import advance, required_agreement
@@ -67,7 +67,7 @@ def submit(
             raise BadInput(f"The item {printable(item)!r} is not in your queue.", "Open one from your queue.")
         used = sa.select(ratings.c.rating).where(ratings.c.rater == rater.id, ratings.c.key == key)
         if (stored := connection.scalar(used)) is not None:
-            return _same(Rating.model_validate_json(stored), item, phase, answers)
+            return _same(read_stored(Rating, stored), item, phase, answers)
         before = _versions(connection, rater, item)
         # A qualification that may be tried again asks for another blind rating: its assignment is open again.
         _check_phase(connection, study, item, phase, before if place.submitted else (), answers)
@@ -128,7 +128,7 @@ def ratings_of(
     if phase is not None:
         query = query.where(ratings.c.phase == phase.value)
     with database.reading() as connection:
-        return tuple(Rating.model_validate_json(text) for text in connection.scalars(query.order_by(ratings.c.id)))
+        return tuple(read_stored(Rating, text) for text in connection.scalars(query.order_by(ratings.c.id)))
 
 
 def ratings_by(database: Database, rater: Rater, item: str) -> tuple[Rating, ...]:
@@ -166,7 +166,7 @@ def import_ratings(database: Database, study: str, given: Iterable[Rating], *, a
                 sa.select(ratings.c.rating).where(ratings.c.id == rating.id)
             )
             if stored is not None:
-                if Rating.model_validate_json(stored) != rating:
+                if read_stored(Rating, stored) != rating:
                     raise Conflict(
                         f"Rating {rating.id!r} differs from the one stored.", "Keep one of both.", stored, rating
                     )
@@ -215,7 +215,7 @@ def _revealed(connection: sa.Connection, study: Study, item: str) -> bool:
 def _versions(connection: sa.Connection, rater: Rater, item: str) -> tuple[Rating, ...]:
     mine = sa.and_(ratings.c.study == rater.study, ratings.c.item == item, ratings.c.rater == rater.id)
     query = sa.select(ratings.c.rating).where(mine).order_by(ratings.c.version)
-    return tuple(Rating.model_validate_json(text) for text in connection.scalars(query))
+    return tuple(read_stored(Rating, text) for text in connection.scalars(query))
 
 
 def _same(stored: Rating, item: str, phase: RatingPhase, answers: Answers) -> Rating:
