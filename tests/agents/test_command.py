@@ -29,6 +29,9 @@ def told(line: str) -> str:
         ("printf '<%s>' \"{instruction}\" {task}", f"<{TEXT}><a-task>"),
         ("printf '<%s>' '{instruction}'", f"<{TEXT}>"),
         ('printf \'<%s>\' "It \\" is: {instruction} {workspace}"', f'<It " is: {TEXT} /w>'),
+        ("printf '<%s>' \"$(printf %s {instruction})\"", f"<{TEXT}>"),
+        ('printf \'<%s>\' "$(printf %s "{instruction}")"', f"<{TEXT}>"),
+        ('X="$(echo "y")"; printf \'<%s>\' "$X{instruction}"', f"<y{TEXT}>"),
     ],
 )
 def test_an_instruction_is_one_word_within_whatever_quotes(line: str, said: str) -> None:
@@ -38,6 +41,12 @@ def test_an_instruction_is_one_word_within_whatever_quotes(line: str, said: str)
 @pytest.mark.parametrize("line", ["sh -c 'agent {instruction}'", "bash -lc 'agent \"{instruction}\"' x"])
 def test_a_shell_within_the_shell_never_reads_the_instruction(line: str) -> None:
     with pytest.raises(BadInput, match="among other words in single quotes"):
+        CommandAgent(line)
+
+
+@pytest.mark.parametrize("line", ['agent "`cat {instruction}`"', 'agent "$(a $(b) "{instruction}")"'])
+def test_where_quotes_cannot_be_told_apart_a_line_is_refused(line: str) -> None:
+    with pytest.raises(BadInput, match="command substitution"):
         CommandAgent(line)
 
 

@@ -26,6 +26,7 @@ from repoassay.curate import (
     search_canary,
 )
 from repoassay.curate.measured_draft import MeasuredDraft
+from repoassay.curate.verification import read_completeness
 from repoassay.errors import BadInput
 from repoassay.mutants import Battery, Expected, GradedMutant
 from repoassay.sandbox import Cache, Sandbox, open_sandbox
@@ -202,6 +203,15 @@ def test_records_that_somebody_changed_are_a_sentence_or_made_anew(suite: Path, 
     record.write_text(said.replace("\nid = ", "\nname = "))
     with pytest.raises(BadInput, match="its 'task' is not as it is written"):
         release_suite(found, tmp_path / "q1", "2027Q1", today=TODAY, previous=tmp_path / "q4")
+
+
+@pytest.mark.parametrize(
+    "changed", ["environment = 3", "requirements = []", 'seconds = "x"', "tried_on = [1]", 'verdict = "complete"']
+)
+def test_evidence_of_completeness_that_somebody_changed_is_a_sentence(tmp_path: Path, changed: str) -> None:
+    (tmp_path / "completeness.toml").write_text(changed)
+    with pytest.raises(BadInput, match="is not as it was written"):
+        read_completeness(PooledRepository(tmp_path, {}))
 
 
 def test_a_canary_is_found_in_compressed_dumps(tmp_path: Path) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from repoassay.cli.main import cli
-from repoassay.errors import BadInput
-from repoassay.report.exporters import export_file, exporter_titles, find_source
+from repoassay.errors import BadInput, Unavailable
+from repoassay.report.exporters import ExportSource, export_file, exporter_titles, find_source
 
 RUN = ["run", "starter", "--agent", "nothing", "--task", "sensor-log-daily", "--attempts", "2"]
 
@@ -21,6 +24,23 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cli.main([*RUN, "--out", str(place)], standalone_mode=False)
     (folder,) = place.glob("2*")
     return folder
+
+
+class FullDisk:
+    """An exporter that finds no room for a file that it makes on the way."""
+
+    title = "log of a full disk"
+
+    def export(self, source: ExportSource) -> Iterator[bytes]:
+        """Fails after a piece."""
+        yield b"a piece"
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/full/log")
+
+
+def test_what_fails_on_the_way_blames_no_file_of_the_user(made: Path, tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match=r"FullDisk cannot be made \(No space left on device: /full/log\)"):
+        export_file(find_source(str(made), made.parent), "report.test_exporters:FullDisk", tmp_path / "x")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_attempts_as_csv_and_as_json_lines(made: Path, tmp_path: Path) -> None:

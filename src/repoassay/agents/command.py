@@ -29,16 +29,31 @@ def in_shell(line: str, place: re.Match[str], word: str) -> str:
     """Return a word of the shell so that it is one, and nothing else, within the quotes around a placeholder as well.
 
     Raises:
-        BadInput: Single quotes hold more than the placeholder, so that a second shell would read the word.
+        BadInput: A second shell would read the word, or it stands where quotes cannot be told.
     """
-    closed = _CLOSED.match(line, 0, place.start())
-    quote = line[closed.end() : place.start()][:1] if closed else ""
+    quote = _quote(line[: place.start()])
     if quote == "'" and not line[place.start() - 1] == line[place.end() : place.end() + 1] == quote:
         raise BadInput(
             f"The command line has {place[0]} among other words in single quotes, where a shell would run it.",
             "Put it outside of them, or use {instruction_file}.",
         )
+    if quote == "`":
+        raise BadInput(
+            f"The command line has {place[0]} in a command substitution, whose quotes are not told apart.",
+            "Put it outside of that, or use {instruction_file}.",
+        )
     return f"{quote}{word}{quote}"
+
+
+def _quote(before: str) -> str:
+    """The quote that is open behind a piece of a command line; "`" where that cannot be told."""
+    inner = before.rpartition("$(")[2]  # in a substitution quotes begin anew
+    if inner != before and ")" in inner:
+        inner = before
+    if before.count("`") % 2 or (inner == before and before.count("$(") > before.count(")")):
+        return "`"
+    closed = _CLOSED.match(inner)
+    return inner[closed.end() :][:1] if closed else ""
 
 
 class CommandAgent:

@@ -17,6 +17,7 @@ from repoassay.curate.layout import InstalledRepository, import_names, install_p
 from repoassay.curate.pool import COMPLETENESS, PooledRepository
 from repoassay.curate.readme import ReadmeCommand, find_readme, readme_commands
 from repoassay.diagnosis import printed_cause
+from repoassay.errors import BadInput
 from repoassay.sandbox import Cache, Completed, Sandbox
 from repoassay.text import printable
 from repoassay.types import FileEdit, Limits
@@ -96,10 +97,16 @@ def read_completeness(pooled: PooledRepository) -> dict[str, Any]:
     """The evidence of verification.
 
     Raises:
-        BadInput: When there is none.
+        BadInput: When there is none, or it is not as it was written.
     """
     remedy = f"Run `repoassay curate verify` on {pooled.name} first."
-    return read_toml(pooled.path / COMPLETENESS, "The evidence of completeness", remedy)
+    data = read_toml(pooled.path / COMPLETENESS, "The evidence of completeness", remedy)
+    match {"environment": {}, "requirements": "", "tried_on": [], "seconds": 0, **data}:
+        case {"environment": dict(), "requirements": str(), "tried_on": list(tried), "seconds": int() | float()}:
+            whole = data.get("verdict") != "complete" or {"environment", "requirements"} <= data.keys()
+            if whole and all(isinstance(each, dict) and {"python", "why"} <= each.keys() for each in tried):
+                return data
+    raise BadInput(f"{pooled.path / COMPLETENESS} is not as it was written.", "Remove it, and verify again.")
 
 
 def verify_pooled(

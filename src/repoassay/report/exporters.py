@@ -20,7 +20,7 @@ from repoassay.errors import BadInput, RepoAssayError, Unavailable
 from repoassay.records import FinishedAttempt, RunFolder
 from repoassay.report.attempt_timeline import find_attempts
 from repoassay.tasks import SuiteFolder, find_suite, named_suites
-from repoassay.text import quote
+from repoassay.text import printable, quote
 
 __all__ = ["ExportSource", "Exporter", "export_file", "export_to", "exporter_titles", "find_source"]
 
@@ -179,8 +179,14 @@ def _guarded(plugin: plugins.Plugin, make: Callable[[], Iterator[_T]]) -> Iterat
     """What an exporter yields; what goes wrong in one of somebody else is a sentence on its authors."""
     try:
         yield from make()
-    except (RepoAssayError, OSError):
+    except RepoAssayError:
         raise
+    except OSError as error:  # of what is read, or made on the way: nothing is written to the user's file here
+        where = f": {printable(str(error.filename), 500)}" if error.filename else ""
+        raise Unavailable(
+            f"The {plugin.title} cannot be made ({error.strerror or type(error).__name__}{where}).",
+            "Look at that place, or give temporary files another by TMPDIR.",
+        ) from error
     except Exception as error:
         if plugin.is_bundled:
             raise
