@@ -31,7 +31,7 @@ def test_a_task_that_is_not_understood_ends_its_trial_with_the_line(tmp_path: Pa
     told = trial(
         tmp_path,
         "nop",
-        environment__Dockerfile="FROM debian\nWORKDIR /app\nRUN curl -fsS -o /app/x https://files.example.org/x\n",
+        environment__Dockerfile="FROM debian\nWORKDIR /app\nRUN curl -fsS -o /app/x $WHERE\n",
     )
     said = told["exception_info"]["exception_message"]
     assert "fetches something with curl" in said and "environment/Dockerfile:3" in said
