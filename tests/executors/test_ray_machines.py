@@ -33,6 +33,7 @@ def test_a_machine_killed_at_work_costs_no_verdict_and_doubles_none() -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.timeout(1800)
 def test_verdicts_are_the_same_on_one_two_and_four_machines_and_while_they_die() -> None:
     told = measured("--nodes=1,2,4", "--tasks=28", "--submissions=1000", "--kills=5")
     assert "1000 verdicts on 1000 submissions, 1000 of them different" in told
