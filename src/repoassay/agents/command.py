@@ -22,7 +22,8 @@ _FILLED = tuple(f"{{{name}}}" for name in _NAMES)
 _PLACEHOLDER = re.compile(rf"\{{({'|'.join(_NAMES)})\}}")
 _MEANT = re.compile(r"'[^']*'|(?<![${])(?:\{\{?\s*([A-Za-z][\w-]*)\s*\}\}?|\{(" + "|".join(_NAMES) + r")\b)")
 """A word in braces as a placeholder has it; what the shell is told in single quotes is a program's affair."""
-_CLOSED = re.compile(r"""(?:[^'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")*+""", re.DOTALL)
+_CLOSED = re.compile(r"""(?:[^'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")*""", re.DOTALL)
+"""Not possessive: up to Python 3.11.4 a possessive group may end at a wrong place."""
 
 
 def in_shell(line: str, place: re.Match[str], word: str) -> str:
