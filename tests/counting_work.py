@@ -58,7 +58,7 @@ def counting_setup(**data: Any) -> NodeSetup:
 
 
 def question(number: int, **more: Any) -> NodeJob:
-    return NodeJob(Question(number=number, **more), warmth=(str(number % 3),))
+    return NodeJob(Question(number=number, **more), warmth=str(number % 3))
 
 
 def wait_until(condition: Any, seconds: float = 60) -> None:

@@ -151,7 +151,7 @@ def test_a_node_fetches_the_parcels_it_lacks_once(cluster: Cluster, tmp_path: Pa
 
     parcel = CacheParcel("inputs", "parcel", pack)
     for _ in range(3):
-        assert cluster.submit(NodeJob(Asked(number=1), (), (parcel,))).result(60).parcel == "sent"
+        assert cluster.submit(NodeJob(Asked(number=1), "", (parcel,))).result(60).parcel == "sent"
     assert len(packed) == 1
 
 
@@ -161,7 +161,7 @@ def failing() -> bytes:
 
 def test_a_parcel_that_cannot_be_read_is_a_fault(cluster: Cluster) -> None:
     with pytest.raises(InfraFault):
-        cluster.submit(NodeJob(Asked(number=1), (), (CacheParcel("inputs", "other", failing),))).result(60)
+        cluster.submit(NodeJob(Asked(number=1), "", (CacheParcel("inputs", "other", failing),))).result(60)
     assert cluster.submit(NodeJob(Asked(number=1))).result(60).double == 2
 
 

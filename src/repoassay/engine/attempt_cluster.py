@@ -179,7 +179,7 @@ class ClusterAttempts:
                 parcel=parcels[0].key, agent=slot.agent, attempt=attempt, started=self.starts.has_seen(slot.agent),
                 share_usd=share_usd,
             )  # fmt: skip
-            warmth = (environment_digest(folder),)
+            warmth = environment_digest(folder)
             answer: AttemptAnswer = self._cluster.submit(NodeJob(job, warmth, parcels), cancel).result()
             spent = answer.spent or Spending()
             if answer.dropped and not cancel.is_set():

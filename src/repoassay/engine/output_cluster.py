@@ -74,7 +74,7 @@ def grade_on_cluster(
             refused: Future[GradedOutput] = Future()
             refused.set_exception(error)
             return refused
-        return submit_again(cluster, NodeJob(job, (environment_digest(folder),), sent), cancel)
+        return submit_again(cluster, NodeJob(job, environment_digest(folder), sent), cancel)
 
     try:
         given = ((output, give(output)) for output in outputs)

@@ -99,7 +99,7 @@ class ClusterJudge:
         """
         parcels = self._parcels.of(folder)
         job = SubmissionJob(parcel=parcels[0].key, patch=patch)
-        return submit_again(self._cluster, NodeJob(job, (environment_digest(folder), job.parcel), parcels), cancel)
+        return submit_again(self._cluster, NodeJob(job, environment_digest(folder), parcels), cancel)
 
     def answer(
         self, folder: TaskFolder, patch: bytes, cancel: threading.Event | None, *,

@@ -197,7 +197,6 @@ class NodeCluster(abc.ABC):
         loads = {id(member.load): member for member in self._members() if member.opened}
         nodes, now = [member.load for member in loads.values()], time.monotonic()
         left: list[Ticket] = []
-        held: set[tuple[str, ...]] = set()
         for place, ticket in enumerate(self._waiting):
             if not any(node.has_room for node in nodes):
                 left += self._waiting[place:]
@@ -206,14 +205,12 @@ class NodeCluster(abc.ABC):
                 if ticket.future.set_running_or_notify_cancel():
                     ticket.future.set_exception(NodeLost("A job was given up before a node had it."))
                 continue
-            warmth = ticket.job.warmth
-            load = None if warmth in held else choose_node(warmth, nodes, now)
+            load = choose_node(ticket.job.warmth, nodes, now)
             if load is None:
-                held.add(warmth)
                 left.append(ticket)
             elif ticket.future.set_running_or_notify_cancel():
                 member = loads[id(load)]
-                member.load.take(ticket.number, warmth)
+                member.load.take(ticket.number, ticket.job.warmth)
                 self._placed[ticket.number] = ticket, member
                 self._send(ticket, member)
         self._waiting = left

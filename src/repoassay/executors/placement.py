@@ -1,14 +1,14 @@
-"""Which node is given a job: one that is warm for it, unless another has waited for work long enough.
+"""Which node is given a job: one where its environment is warm, unless another has waited for work long enough.
 
-To make an environment warm costs about as much as dozens of short jobs, and to begin with a task of it as much as some.
-A node that is idle while all that waits is warm elsewhere therefore waits about as long as that takes, and only then
-begins anew: it never loses more than twice what the best choice would have cost.
+To make an environment warm costs about as much as dozens of short jobs. A node that is idle while all that waits is
+warm elsewhere therefore waits about as long as that takes, and only then begins anew: it never loses more than twice
+what the best choice would have cost.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 __all__ = ["NodeLoad", "choose_node"]
@@ -17,9 +17,8 @@ _AHEAD, _MOST_AHEAD = 2, 8
 """Jobs a worker is given at most: one that it does, and the next, so that it need not wait; more if they are short."""
 _STOCK = 0.3
 """Seconds that jobs given ahead may take a worker: enough for a message, and little to be lost with a node."""
-_PATIENCE = (1.5, 0.2)
-"""Seconds that a node is idle before it is given what is warm elsewhere: about what it takes to make it warm, by the
-place of what it lacks in a job's warmth."""
+_PATIENCE = 1.5
+"""Seconds that a node is idle before it is given what is warm elsewhere; about what it takes to make that warm."""
 
 
 @dataclass(slots=True)
@@ -45,24 +44,14 @@ class NodeLoad:
         return len(self.jobs) < self.workers
 
     @property
-    def is_quick(self) -> bool:
-        """Whether its jobs were so short lately that one more soon has its turn."""
-        return self.seconds * _AHEAD < _STOCK
-
-    @property
     def share(self) -> float:
         """Jobs a worker."""
         return len(self.jobs) / self.workers
 
-    def lacks(self, warmth: Sequence[str]) -> float:
-        """Seconds that it takes until what a job wants is warm."""
-        costs = (cost for name, cost in zip(warmth, _PATIENCE, strict=False) if name not in self.warm)
-        return next(costs, 0.0)
-
-    def take(self, job: int, warmth: Sequence[str]) -> None:
+    def take(self, job: int, warmth: str) -> None:
         """It is given a job."""
         self.jobs.add(job)
-        self.warm.update(warmth)
+        self.warm.add(warmth)
 
     def drop(self, job: int, seconds: float | None = None) -> None:
         """A job of it has ended, which took it so long."""
@@ -74,16 +63,18 @@ class NodeLoad:
             self.idle_since = time.monotonic()
 
 
-def choose_node(warmth: Sequence[str], nodes: Collection[NodeLoad], now: float) -> NodeLoad | None:
+def choose_node(warmth: str, nodes: Collection[NodeLoad], now: float) -> NodeLoad | None:
     """The node for a job at a time; None when it is to wait.
 
-    An idle node as warm as any, or one that has waited for as long as it takes to make it so, the one with the fewest
-    jobs a worker. Else a busy one as warm as any is given it ahead: where none is idle, or its jobs are short.
+    An idle node where it is warm, the one with the fewest jobs a worker; where it is warm nowhere, any idle one; where
+    it is warm on busy nodes alone, an idle one that has waited. A busy node is given a next job when none is idle.
     """
-    least = min((node.lacks(warmth) for node in nodes), default=0.0)
     idle = [node for node in nodes if node.is_idle]
-    ready = [node for node in idle if (lack := node.lacks(warmth)) <= least or now - node.idle_since >= lack]
-    if ready:
-        return min(ready, key=lambda node: (node.lacks(warmth), node.share, len(node.warm)))
-    ahead = (node for node in nodes if node.has_room and node.lacks(warmth) <= least and (node.is_quick or not idle))
-    return min(ahead, key=lambda node: node.share, default=None)
+    if warm := [node for node in idle if warmth in node.warm]:
+        return min(warm, key=lambda node: node.share)
+    if idle and any(warmth in node.warm for node in nodes):
+        idle = [node for node in idle if now - node.idle_since >= _PATIENCE]
+    elif not idle:
+        free = [node for node in nodes if node.has_room]
+        return min(free, key=lambda node: (warmth not in node.warm, node.share), default=None)
+    return min(idle, key=lambda node: (node.share, len(node.warm)), default=None)

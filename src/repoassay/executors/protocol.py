@@ -32,13 +32,12 @@ class NodeJob:
 
     Attributes:
         record: What is to be done; of the type that the work reads.
-        warmth: Names what a node has warm after such a job, by content, what costs most first: jobs of the same go
-            there while it has room.
+        warmth: Names what a node has warm after such a job, by content: jobs of the same go there while it has room.
         parcels: Entries of the cache that the job needs and the caller can make.
     """
 
     record: Record
-    warmth: tuple[str, ...] = ()
+    warmth: str = ""
     parcels: tuple[CacheParcel, ...] = ()
 
 

@@ -182,7 +182,7 @@ class ClusterTrials:
             history=parcel.key, name=repository.name, url=repository.url, local=repository.local,
             bundled=repository.bundled, facts=facts,
         )  # fmt: skip
-        asked = submit_again(self._cluster, NodeJob(job, (repository.name,), (parcel,)), self._here.cancel)
+        asked = submit_again(self._cluster, NodeJob(job, repository.name, (parcel,)), self._here.cancel)
         answer: MinedAnswer = asked.result()
         with self._lock:
             self.cpu_seconds += answer.cpu_seconds
