@@ -245,9 +245,7 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
             if not word.startswith(("-", "/etc/apt", "/usr/share/keyrings")) and not word.isdigit()
         ]
         return True
-    if program not in {*_BUILDS, *steps.functions} and not re.match(
-        r"(\.?/(?!usr/(?!local/)|bin/|sbin/)|[\w-][\w.-]*/)[\w./-]+$", words[0]
-    ):
+    if program not in {*_BUILDS, *steps.functions} and not _OF_THE_IMAGE.match(words[0]):
         raise ValueError(f"Its Dockerfile runs {program[:40]}, which is not understood.")
     return _stays(command, hosts)
 

@@ -40,7 +40,7 @@ class EvalFile:
     def __init__(self, path: Path, most: int | None = None) -> None:
         try:
             self._archive = zipfile.ZipFile(path)
-        except (NotImplementedError, OSError, EOFError, ValueError) as error:
+        except (NotImplementedError, OSError, EOFError, ValueError) as error:  # of what zipfile itself takes on trust
             raise zipfile.BadZipFile(str(error)) from error
         with ExitStack() as stack:
             stack.enter_context(self._archive)
