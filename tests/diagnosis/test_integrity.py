@@ -118,7 +118,9 @@ def test_code_that_knows_the_tests_is_held_against_what_was_handed_in(written: s
     """A script to try things with, which the change does not have, decides nothing; copied into it, it does."""
     sly = ["class Same:", "    def __eq__(self, other):", "        return True"]
     talk = trajectory("\n".join(["@ Fix comparing.", written, *(f"+ {line}" for line in sly)]))
-    alone = "diff --git a/calc/other.py b/calc/other.py\n--- a/calc/other.py\n+++ b/calc/other.py\n@@ -1 +1 @@\n-a\n+b\n"
+    alone = (
+        "diff --git a/calc/other.py b/calc/other.py\n--- a/calc/other.py\n+++ b/calc/other.py\n@@ -1 +1 @@\n-a\n+b\n"
+    )
     copied = alone + "".join(f"+    {line}\n" for line in sly)
     assert integrity(talk, None, replace(EDIT, patch=alone)) == ()
     for case in (EDIT, replace(EDIT, patch=copied), replace(EDIT, patch=alone.replace("other.py", written[2:]))):

@@ -114,7 +114,7 @@ def test_what_claude_code_printed_is_a_session_and_belongs_to_the_one_it_kept(tm
     said = {"type": "assistant", "message": message}
     told = {"type": "result", "session_id": "s", "total_cost_usd": 0.25, "num_turns": 1, "usage": message["usage"]}
     start = {"type": "system", "subtype": "init", "session_id": "s"}
-    printed = [start, {**said, "session_id": "s"}, told]
+    printed: list[dict[str, Any]] = [start, {**said, "session_id": "s"}, told]
     source = tmp_path / "theirs"
     lines(source / "a-task" / "out.log", printed)
     lines(source / "b-task" / "again.jsonl", [{**one, "session_id": "other"} for one in printed])

@@ -151,7 +151,10 @@ def _holds_tests(path: str, read: Callable[[str], bytes]) -> bool:
     name = PurePosixPath(path).name
     if not name.endswith(".py") or name in _SETTINGS:
         return False
-    return any(fnmatchcase(name, each) for each in _DEFAULT) or count_test_functions(read(path).decode(errors="replace")) > 0
+    return (
+        any(fnmatchcase(name, each) for each in _DEFAULT)
+        or count_test_functions(read(path).decode(errors="replace")) > 0
+    )
 
 
 def _speaks_of(text: str, path: str) -> bool:

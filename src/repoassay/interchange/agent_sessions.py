@@ -83,7 +83,7 @@ class _Sessions:
 
 
 class ClaudeCodeSessions(_Sessions):
-    """`projects/PROJECT/SESSION.jsonl`, with the sessions of its subagents, and what `claude -p` printed beside them."""
+    """`projects/PROJECT/SESSION.jsonl`, with the sessions of its subagents; and what `claude -p` printed."""
 
     title = "sessions of Claude Code (.claude/projects), and what `claude -p --output-format stream-json` printed"
     version = "Claude Code 1 and 2"
@@ -136,7 +136,7 @@ def _claude_session(path: Path) -> tuple[str, bool]:
 
     Cursor and others print lines of the same types, but no usage with what the model said.
     """
-    name, printed, used = "", False, False
+    name, used = "", False
     for line, _ in zip(text_lines(path), range(_LOOKED_AT), strict=False):
         try:
             entry = json.loads(line)

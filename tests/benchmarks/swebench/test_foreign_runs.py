@@ -62,7 +62,9 @@ def test_predictions_of_any_name_are_found_below_a_folder_if_they_are_the_only_o
     run = import_run(None, theirs, tmp_path / "run").run
     assert {one.attempt.task: one.verdict.result for one in run.finished()}[IDS[0]] is True
     (deep.parent / "second.jsonl").write_text(deep.read_text())
-    with pytest.raises(BadInput, match="several files of predictions: artifacts/first.jsonl, artifacts/second.jsonl"):
+    with pytest.raises(
+        BadInput, match=r"several files of predictions: artifacts/first\.jsonl, artifacts/second\.jsonl"
+    ):
         import_run(None, theirs, tmp_path / "again")
 
 

@@ -1,7 +1,7 @@
 """Runs as SWE-bench's harness and leaderboard keep them: predictions, a report each, and the summary of a run.
 
-What is read: predictions (`preds.json`, `all_preds.jsonl` at the top of a folder, else the one JSON or JSONL file of them
-below it), and wherever they lie, the harness's `report.json` of one instance and its summary with `resolved_ids`.
+What is read: predictions (`preds.json`, `all_preds.jsonl` at the top of a folder, else the one JSON or JSONL file of
+them below it), and wherever they lie, the harness's `report.json` of one instance and its summary with `resolved_ids`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _predictions(source: Path) -> Path:
 
 
 def _files_of_predictions(source: Path) -> list[Path]:
-    """The file itself, the first with a usual name in the folder, else those below whose first lines are predictions."""
+    """The first with a usual name in a folder, else those below, or the file itself, that begin with predictions."""
     named = [source / name for name in _PREDICTIONS if (source / name).is_file()]
     below = chain(plain_files(source, ".jsonl"), plain_files(source, ".json"))
     return named[:1] or [path for path in islice(below, _LOOKED_AT) if _holds_predictions(path)]
