@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         is_isolation as is_isolation,
         open_sandbox as open_sandbox,
     )
+    from repoassay.sandbox.scratch import make_temporary as make_temporary, temporary_folder as temporary_folder
     from repoassay.sandbox.shown_environment import (
         ImageEnvironment as ImageEnvironment,
         image_environment as image_environment,
@@ -100,6 +101,7 @@ else:
             ),
             "remote.server": ("HolderShares", "SandboxHost", "SandboxServer"),
             "sandbox": ("ISOLATIONS", "SAFE_ISOLATIONS", "can_attest", "can_judge", "is_isolation", "open_sandbox"),
+            "scratch": ("make_temporary", "temporary_folder"),
             "task_images": ("FoundImage", "TaskImageSandbox", "refuse_task_images"),
             "trees": ("measure_tree", "read_tree", "write_tree"),
         },
