@@ -22,7 +22,7 @@ import pytest  # noqa: E402 - once nothing of the folder can be it
 _TESTS = ("test", "tests")
 
 
-class Installed:
+class InstalledFirst:
     """A finder in front of all others, and a plug-in of pytest."""
 
     @staticmethod
@@ -43,5 +43,5 @@ class Installed:
         sys.path.extend(_here)
 
 
-sys.meta_path.insert(0, Installed)
-raise SystemExit(pytest.main(plugins=[Installed]))
+sys.meta_path.insert(0, InstalledFirst)
+raise SystemExit(pytest.main(plugins=[InstalledFirst]))
