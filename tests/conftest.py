@@ -49,3 +49,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         assert marker is not None
         for item in sorted(each, key=lambda item: zlib.crc32(item.nodeid.encode()))[marker.args[0] :]:
             item.add_marker(pytest.mark.exhaustive)
+
+
+def pytest_sessionfinish() -> None:
+    """Let a process end at once: to walk all that is left in it would take seconds."""
+    gc.freeze()

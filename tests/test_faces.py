@@ -88,3 +88,20 @@ def test_the_script_names_a_figure_that_got_worse(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "lines of core (without benchmarks/): 10, and no more than 1 are allowed" in done.stderr
     assert "lines of core" in subprocess.run(copy, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_face_offers_what_its_source_imports_for_type_checkers() -> None:
+    import ast
+    import importlib
+
+    import repoassay.lazy
+
+    package = Path(repoassay.lazy.__file__).parent
+    faces = [each for each in package.rglob("__init__.py") if "attach(__name__" in each.read_text("utf-8")]
+    assert len(faces) > 30
+    for face in faces:
+        guarded = [node for node in ast.parse(face.read_text("utf-8")).body if isinstance(node, ast.If)]
+        imports = [node for each in guarded for node in each.body if isinstance(node, ast.ImportFrom)]
+        expected = {alias.asname or alias.name: (node.module, alias.name) for node in imports for alias in node.names}
+        name = ".".join(("repoassay", *face.parent.relative_to(package).parts))
+        assert repoassay.lazy.guarded_imports(importlib.import_module(name)) == expected

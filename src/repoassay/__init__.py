@@ -55,24 +55,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-_HOMES = {
-    "agents": ("CommandResult", "WorkspaceSession"),
-    "api": (
-        "EvaluatedAttempt", "Grader", "Run", "RunEvent", "compare", "evaluate", "grade", "load_run",
-        "open_workspace", "resume", "validate",
-    ),
-    "engine": ("GradedSubmission", "Stop"),
-    "errors": ("BadInput", "InfraFault", "Interrupted", "MissingExtra", "RepoAssayError", "Unavailable"),
-    "grading": ("Metric", "metric"),
-    "sandbox": ("Command", "Sandbox"),
-    "stats": ("Rate",),
-    "types": (
-        "Attempt", "Limits", "NetworkPolicy", "Outcome", "Plan", "Reading", "Spending", "Submission", "Suite", "Task",
-        "Trajectory", "Verdict",
-    ),
-    "workspace": ("PreparedTask",),
-}  # fmt: skip
-_get = attach(__name__, _HOMES)[0]
+_get, _ = attach(__name__)
 
 __all__ = [
     "Agent",
@@ -120,18 +103,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name == "__version__":  # read on demand: importlib.metadata costs more than the rest of `repoassay --version`
-        from importlib.metadata import version
-
-        found: object = version("repoassay")
-    elif name == "Agent":
-        from repoassay.agents import CommandMaker
-
-        found = CommandMaker
-    else:
+    if name != "__version__":
         return _get(name)
-    globals()[name] = found  # the next one who asks finds it at once
-    return found
+    from importlib.metadata import version  # on demand: it costs more than the rest of `repoassay --version`
+
+    globals()[name] = version("repoassay")  # the next one who asks finds it at once
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

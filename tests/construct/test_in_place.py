@@ -140,6 +140,21 @@ def test_set_up_goes_with_the_tests_and_compiled_sources_are_refused() -> None:
         split_in_place(before, more, (), find_tests(project({})), lambda entry: b"")
 
 
+@pytest.mark.parametrize("changed", ["tests/test_a.py", "tests/basic.py"])
+def test_files_that_only_a_collected_one_imports_are_run_by_name(changed: str) -> None:
+    files = {
+        "pytest.ini": "[pytest]\npython_files = __main__.py\n", "tests/__main__.py": "from .test_a import *",
+        "tests/conftest.py": "def test_none(): ...", "tests/helper.py": "", "tests/test_b.py": "", changed: "",
+    }  # fmt: skip
+    text = "class A:\n    def test_one(self): ...\n"
+    before, after = project(files), project({**files, "a.py": "1", "tests/helper.py": "x = 1", changed: text})
+    read = {entry.object: text.encode() for path, entry in after.files.items() if path == changed}
+    split, _ = split_in_place(
+        before.files, after.files, (), find_tests(after), lambda entry: read.get(entry.object, b"")
+    )
+    assert split.tests == (changed,) and split.support == ("tests/helper.py",)
+
+
 def test_new_examples_that_tests_run_belong_to_the_tests() -> None:
     files = {
         "a.py": "22", "docs_src/shop/one.py": "1", "docs_src/shop/two.py": "1", "docs_src/shop/three.py": "1",

@@ -37,7 +37,7 @@ from repoassay.construct.mining.instruction import (
     source_lines,
 )
 from repoassay.construct.mining.journal import MiningJournal
-from repoassay.construct.mining.rules import CommitFacts, TouchedFile
+from repoassay.construct.mining.rules import CommitFacts, RuleFinding, TouchedFile
 from repoassay.construct.mining.told_names import NeededFact, needed_facts, untold
 from repoassay.construct.mining.told_names_javascript import needed_javascript_facts
 from repoassay.construct.mining.trials import LocalTrials
@@ -118,6 +118,14 @@ def test_a_draw_is_spread_over_the_history_and_depends_on_its_seed() -> None:
     assert sorted(int(each.commit) // 20 for each in first.commits) == [0, 1, 2, 3, 4]
     assert draw(pool, 5, "1", lambda each: None) == first != draw(pool, 5, "2", lambda each: None)
     assert len(draw(pool, None, "1", lambda each: None).commits) == 100
+
+
+def test_what_strata_lack_is_drawn_from_the_others() -> None:
+    pool = [facts(commit=f"{number:040}") for number in range(12)]
+    refusal = RuleFinding("tests gain an assertion", "none")
+    drawn = draw(pool, 4, "1", lambda each: refusal if int(each.commit) < 9 else None)
+    assert sorted(int(each.commit) for each in drawn.commits) == [9, 10, 11]
+    assert sorted(int(each.commit) for each, _ in drawn.refused) == list(range(9))
 
 
 def test_only_content_tells_that_a_commit_changes_nothing(market: Repo) -> None:

@@ -151,6 +151,10 @@ def test_a_version_is_told_to_what_asks_version_control() -> None:
     assert version_variables(scm, "1.0-2-gabc")[0] == {"SETUPTOOLS_SCM_PRETEND_VERSION": "1.1.dev2"}
     assert version_variables(scm, None)[0] == {"SETUPTOOLS_SCM_PRETEND_VERSION": "0.1.dev0"}
     assert version_variables(project({"setup.py": "setup(version='1')"}), "1.0-2-gabc") == ({}, "")
+    asks = "[tool.pdm.version]\nsource='scm'\n[build-system]\nrequires=[]\nbuild-backend='own'\n"
+    assert recipe({"pyproject.toml": asks}).variables == {"PDM_BUILD_SCM_VERSION": "1.2.1.dev3"}
+    own = recipe({"pyproject.toml": f"{asks}backend-path=['src']\n"})  # whose tests build projects of other versions
+    assert not own.variables and own.build[0].startswith("export PDM_BUILD_SCM_VERSION=1.2.1.dev3; uv pip install")
     pbr = project({"setup.py": "setup(setup_requires=['pbr'], pbr=True)"})
     assert version_variables(pbr, "1.0-0-gabc")[0] == {"PBR_VERSION": "1.0"}
 

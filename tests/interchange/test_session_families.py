@@ -12,7 +12,7 @@ import pytest
 from repoassay.errors import BadInput
 from repoassay.interchange import find_importer, import_run
 from repoassay.report import read_trajectory
-from repoassay.types import Outcome, Source, Trajectory
+from repoassay.types import Outcome, Source, Trajectory, Usage
 
 
 def lines(path: Path, said: Iterable[dict[str, Any]]) -> Path:
@@ -106,6 +106,28 @@ def test_a_subagent_of_claude_code_speaks_when_it_did(tmp_path: Path) -> None:
     lines(place / "s" / "subagents" / "agent-1.jsonl", [claude(3, "h1", "I help."), claude(5, "h2", "I helped.")])
     (found,) = read(tmp_path / "theirs", tmp_path / "run")
     assert [step.text for step in found.steps] == ["I delegate.", "I help.", "I helped.", "It is done."]
+
+
+def test_what_claude_code_printed_is_a_session_and_belongs_to_the_one_it_kept(tmp_path: Path) -> None:
+    bash = {"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": "pytest"}}
+    message = {"id": "m", "model": "claude-x", "content": [bash], "usage": {"input_tokens": 10, "output_tokens": 5}}
+    said = {"type": "assistant", "message": message}
+    told = {"type": "result", "session_id": "s", "total_cost_usd": 0.25, "num_turns": 1, "usage": message["usage"]}
+    start = {"type": "system", "subtype": "init", "session_id": "s"}
+    printed: list[dict[str, Any]] = [start, {**said, "session_id": "s"}, told]
+    source = tmp_path / "theirs"
+    lines(source / "a-task" / "out.log", printed)
+    lines(source / "b-task" / "again.jsonl", [{**one, "session_id": "other"} for one in printed])
+    lines(source / "c-task" / "cursor.jsonl", [start, {**said, "session_id": "s", "message": {"content": []}}])
+    found = import_run(None, source, tmp_path / "alone").run.finished()
+    assert sorted(one.attempt.task for one in found) == ["a-task", "b-task"]
+    lines(source / "home" / "projects" / "-work" / "s.jsonl", [{**said, "sessionId": "s"}])
+    run = import_run(None, source, tmp_path / "both").run
+    told_of = {one.attempt.task: read_trajectory(one.folder) for one in run.finished()}
+    assert sorted(told_of) == ["b-task", "home"]
+    for one in told_of.values():
+        assert one is not None and [call.name for step in one.steps for call in step.calls] == ["Bash"]
+        assert (str(one.own.dollars), one.own.usage) == ("0.25", Usage(input=10, output=5))
 
 
 def test_chats_of_qwen_code_are_not_taken_for_claude_code(tmp_path: Path) -> None:

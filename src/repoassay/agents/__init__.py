@@ -57,35 +57,4 @@ if TYPE_CHECKING:
     from repoassay.agents.transcripts.inspect import UNTIMED as UNTIMED
     from repoassay.agents.transcripts.search_replace import search_replace_calls as search_replace_calls
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "find": ("agent_file", "agent_kind", "agent_titles", "find_agent", "find_modelled", "is_own"),
-            "content": ("content_digest",),
-            "function": (
-                "CommandMaker",
-                "FunctionAgent",
-                "adapt_agent",
-                "check_source",
-                "import_agent",
-                "python_kind",
-                "source_digest",
-            ),
-            "install": ("availability", "obtain"),
-            "model_agent": ("ModelledAgent", "needs_network"),
-            "plugin_agent": ("PluginAgent",),
-            "prompting": ("render_prompt",),
-            "protocol": ("AccessPoint", "Agent", "AsksModel", "PlacedAgent", "in_workspace"),
-            "session": ("CommandResult", "WorkspaceSession"),
-            "spec": ("AgentSpec", "builtin_specs", "read_spec"),
-            "agent_folder": ("NewAgent", "write_agent_folder"),
-            "exit_status": ("HERE", "QUICK", "StartFailure", "exit_meaning", "last_lines", "start_failure"),
-            "start_proof": ("lacks",),
-            "transcripts": ("read_transcript",),
-            "transcripts.building": ("moment",),
-            "transcripts.files": ("mapping",),
-            "transcripts.eval_file": ("EvalFile",),
-            "transcripts.inspect": ("UNTIMED",),
-            "transcripts.search_replace": ("search_replace_calls",),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

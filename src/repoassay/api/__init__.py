@@ -40,29 +40,4 @@ if TYPE_CHECKING:
     from repoassay.api.settings import metering_of as metering_of
     from repoassay.api.workspaces import OpenWorkspace as OpenWorkspace, open_workspace as open_workspace
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "agents": ("AgentLike",),
-            "comparison": ("compare",),
-            "curation": ("CuratedRepository", "curate_repositories"),
-            "evaluation": ("evaluate", "resume"),
-            "events": (
-                "AgentStarted",
-                "AttemptDropped",
-                "AttemptEvent",
-                "AttemptFinished",
-                "AttemptStarted",
-                "RunEvent",
-                "RunOpened",
-                "RunPlanned",
-                "RunResumed",
-            ),
-            "grader": ("Grader",),
-            "outputs": ("grade",),
-            "proofs": ("DataCheck", "check_data", "suite_strength", "validate"),
-            "runs": ("EvaluatedAttempt", "Run", "load_run"),
-            "settings": ("metering_of",),
-            "workspaces": ("OpenWorkspace", "open_workspace"),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

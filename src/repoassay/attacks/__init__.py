@@ -28,23 +28,4 @@ if TYPE_CHECKING:
     )
     from repoassay.attacks.trial_log import TrialLog as TrialLog
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "attack": ("Attack", "AttackOrigin"),
-            "campaign": (
-                "Pair",
-                "restrict_task",
-                "pairs",
-                "run",
-                "by_task",
-            ),
-            "payloads": (
-                "catalogue",
-                "select_attacks",
-            ),
-            "target": ("Target", "aim"),
-            "trial": ("AttackGround", "Trial", "run_trial"),
-            "trial_log": ("TrialLog",),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

@@ -66,25 +66,4 @@ if TYPE_CHECKING:
     from repoassay.construct.recipe.project import Project as Project
     from repoassay.construct.task_request import Proposal as Proposal, TaskRequest as TaskRequest
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "commit": ("Constructed", "construct_commit", "facts"),
-            "history": ("History", "HistoryEntry", "find_repository", "open_history"),
-            "mining.commits": ("closer_look", "draw", "read_commits"),
-            "mining.issues": ("read_issues",),
-            "mining.journal": ("CommitStatus", "MINE_LOG", "MinedCommit", "AgentPassRate", "refusals"),
-            "mining.mine": ("MiningReport", "mine_histories"),
-            "mining.request": ("MiningRequest",),
-            "mining.pass_rates": ("note_pass_rates", "unrated_tasks"),
-            "mining.plan": ("MiningPlan",),
-            "mining.rewriting": ("InstructionRewriter", "RewordedInstruction"),
-            "mining.rules": ("MiningRules", "read_mining_rules"),
-            "mining.suite": ("begin_suite",),
-            "recipe.infer": ("EnvironmentRecipe", "Inference", "infer"),
-            "recipe.licence": ("licence_of",),
-            "recipe.project": ("Project",),
-            "prove": ("ProofCase", "ProofFinding", "ProvenTask", "ProofRole", "flip_rate"),
-            "task_request": ("TaskRequest", "Proposal"),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

@@ -138,9 +138,23 @@ def split_in_place(
             f"The change touches what is compiled: {join_names(compiled, 3)}. A repository is built once, before it.",
             "Choose another commit, or leave these files out with --only.",
         )
-    run = tuple(path for path in hidden if path in solution and tests.is_test(path))
+    there = [path for path in hidden if path in solution]
+    run = tuple(path for path in there if tests.is_test(path))
+    # What pytest is told to collect may only import what was changed; a file that is named runs whatever its settings.
+    run = run or tuple(path for path in there if _holds_tests(path, lambda path: content(solution[path])))
     support = tuple(path for path in hidden if path not in run)
     return CommitSplit(tuple(code), run, support, tuple(regular)), tuple(hidden)
+
+
+def _holds_tests(path: str, read: Callable[[str], bytes]) -> bool:
+    """Whether a file of the tests is named as one of them usually is, or has functions that are."""
+    name = PurePosixPath(path).name
+    if not name.endswith(".py") or name in _SETTINGS:
+        return False
+    return (
+        any(fnmatchcase(name, each) for each in _DEFAULT)
+        or count_test_functions(read(path).decode(errors="replace")) > 0
+    )
 
 
 def _speaks_of(text: str, path: str) -> bool:

@@ -69,26 +69,4 @@ if TYPE_CHECKING:
     )
     from repoassay.curate.verification import Completeness as Completeness, verify_pooled as verify_pooled
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "contamination": ("AuditFinding",),
-            "auditing": ("audit_suite", "saturated_tasks", "search_canary"),
-            "candidates": ("RepositoryCandidate", "find_candidates"),
-            "draft_file": ("DRAFT", "read_draft_file"),
-            "drafting": ("DraftedTask", "draft_task"),
-            "evidence": ("read_toml",),
-            "layout": ("today",),
-            "model_draft": ("draft_by_model",),
-            "pool": ("PooledRepository", "open_pooled", "was_selected"),
-            "private_share": ("private_problems",),
-            "proving": ("CuratedProof", "is_proven", "prove_suite"),
-            "linking": ("LinkedScore", "ScoredAttempt", "link_scores"),
-            "releasing": ("Release", "check_release", "read_release", "release_suite"),
-            "rules": ("DEFAULT_RULES", "FACTS", "SelectionRule", "parse_rule", "read_selection_rules"),
-            "selection": ("SelectionResult", "known_suites", "select_repositories"),
-            "template": ("write_template",),
-            "thresholds": ("MARGIN", "MeasuredCriterion", "Threshold", "measure_thresholds"),
-            "verification": ("Completeness", "verify_pooled"),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

@@ -54,20 +54,4 @@ if TYPE_CHECKING:
     )
     from repoassay.diagnosis.scoring import Score as Score, confusion_text as confusion_text, score as score
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "actions": ("action_of", "shell_command_of"),
-            "case": ("AttemptCase", "PackageRequest"),
-            "classes": ("ErrorClass", "Named", "SUBCLASSES", "Subclass", "parse_class"),
-            "classifier": ("ClassifierReply", "Ask", "classify", "score_classifier"),
-            "diagnoser": ("AssignedClass", "Diagnosis", "diagnose"),
-            "evidence": ("Evidence", "evidence_text", "fact"),
-            "integrity_checks": ("integrity",),
-            "integrity_checks.finding": ("IntegrityCheck", "IntegrityFinding", "Severity", "IntegrityState"),
-            "labels": ("Effective", "LABELS", "Label", "effective", "label_book", "label_from_text"),
-            "printed": ("PrintedCause", "printed_cause"),
-            "rules": ("DiagnosisRule", "builtin_rules", "load_rules"),
-            "scoring": ("Score", "confusion_text", "score"),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

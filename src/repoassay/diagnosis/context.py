@@ -33,6 +33,20 @@ class AttemptStory:
         """The actions of some kinds, with their places."""
         return tuple((place, action) for place, action in enumerate(self.actions) if action.kind in kinds)
 
+    def leaves_alone(self, name: str) -> bool:
+        """Whether the change handed in does not touch a file of that name: it was the agent's own, for a while."""
+        patch = self.case.patch
+        named = rf"^(?:--- |diff --git ).*{re.escape(name)}"
+        return bool(patch.strip()) and not re.search(named, patch, re.MULTILINE | re.IGNORECASE)
+
+    def hands_in(self, text: str) -> bool:
+        """Whether the change handed in adds every line of a text, or what holds it, wherever."""
+        return all(line.strip() in self._added for line in text.splitlines())
+
+    @cached_property
+    def _added(self) -> str:
+        return "\n".join(line for line in self.case.patch.splitlines() if line.startswith("+"))
+
     @cached_property
     def said(self) -> tuple[tuple[int, Action], ...]:
         """What the agent said, with its places."""

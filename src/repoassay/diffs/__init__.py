@@ -25,15 +25,4 @@ if TYPE_CHECKING:
     from repoassay.diffs.parser import read_patch as read_patch
     from repoassay.diffs.tree import Overlay as Overlay
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "apply": ("Changes", "apply_patch"),
-            "lenient": ("FileDiff", "DiffRow", "read", "walk"),
-            "locate": ("LineSearch", "splice"),
-            "model": ("Binary", "FilePatch", "Hunk", "ChangeKind", "FileMode", "Patch", "PatchError"),
-            "names": ("is_git_name", "safe_path"),
-            "parser": ("read_patch",),
-            "tree": ("Overlay",),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

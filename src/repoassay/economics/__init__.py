@@ -58,13 +58,4 @@ if TYPE_CHECKING:
         mean_value as mean_value,
     )
 else:
-    __getattr__, __dir__, __all__ = attach(__name__, {
-        "decisions": ("BreakEven", "PerDollar", "PerSolved", "break_even", "cost_per_solved", "value_per_dollar"),
-        "net_benefit": ("Alpha", "AlphaRow", "Group", "ExcludedRow", "Success", "alpha", "group_by", "group",
-            "mean_of_groups", "worth"),
-        "pareto_curve": ("ParetoCurve", "ParetoPoint", "pareto"),
-        "quality": ("LEVELS", "Quality", "QualitySource", "QualityRule", "by_result", "from_ratings"),
-        "uncertainty": ("DollarInterval", "ValueRange", "bootstrap", "quality_readings", "range_of_alpha",
-            "value_range"),
-        "value": ("Ceiling", "ceiling", "mean_value", "alpha_from_rates"),
-    })  # fmt: skip
+    __getattr__, __dir__ = attach(__name__)

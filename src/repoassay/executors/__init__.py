@@ -40,14 +40,4 @@ if TYPE_CHECKING:
         submit_again as submit_again,
     )
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "cache_share": ("ShareFolder",),
-            "local": ("LocalCluster", "LocalExecutor"),
-            "opening": ("find_executor", "is_executor", "open_cluster"),
-            "parcels": ("CacheParcel", "pack_files", "pack_tree", "unpack_files", "unpack_tree"),
-            "protocol": ("Cluster", "Executor", "NodeJob", "NodeLost", "NodePlace", "NodeSetup", "NodeWork"),
-            "resubmission": ("MOST_LOSSES", "answers_in_order", "submit_again"),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

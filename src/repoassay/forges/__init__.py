@@ -53,17 +53,4 @@ if TYPE_CHECKING:
         review_requests as review_requests,
     )
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "base_repository": ("check_clone", "landed_commits", "lay_files_before"),
-            "export_file": ("ExportRead", "read_export", "read_objects"),
-            "forge_client": ("ForgeAddress", "ForgeClient", "forge_address"),
-            "forge_pulls": ("PullQuery", "fetch_issue", "fetch_pulls"),
-            "outcomes": ("LandedCommit", "PullOutcome", "outcomes_of_pulls"),
-            "posting": ("ForgePost", "PostState", "plan_posts", "post_planned"),
-            "pull": ("ForgePull",),
-            "pull_items": ("items_of_pulls",),
-            "review_request": ("ReviewRequest", "forge_items", "review_requests"),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

@@ -88,29 +88,4 @@ if TYPE_CHECKING:
         safe_id as safe_id,
     )
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "atif": ("ATIF_VERSION", "to_atif"),
-            "base_trees": ("BaseTrees",),
-            "dataset_figures": ("DEFINITIONS", "DatasetStats", "QUARTILES", "Spread", "TOKENISER", "dataset_stats"),
-            "edit_row": ("EditRow", "Row", "RowId", "TaskParts", "Text", "checked_id"),
-            "json_records": ("parse_json", "read_json_records"),
-            "parquet": ("read_arrow_records", "read_parquet_records"),
-            "record_problems": ("Problems", "kind_of"),
-            "junit": ("JUnitCase", "JUnitSpool", "JUnitSuite", "junit_document", "write_junit_file"),
-            "result_parts": ("collect_results",),
-            "results": ("ResultLog", "read_results", "result_case"),
-            "mirrors": ("is_git", "mirrors_of", "read_mirrors"),
-            "row_formats": ("format_of",),
-            "row_import": ("IMPORT_LOG", "ImportReport", "ImportedRow", "import_rows", "refused_in"),
-            "row_supplies": ("RowSupplies", "TakesEnvironment", "supplies_of"),
-            "row_tasks": ("RowTasks", "task_of_row", "tasks_of", "usable_tasks"),
-            "rows": ("RefusedRow", "load_hub", "read_rows", "sort_rows"),
-            "submission_backlog": ("SubmissionBacklog",),
-            "submissions": ("PatchSubmission", "SubmissionMark", "SubmissionReader", "read_submissions"),
-            "task_source": ("repository_of", "row_url"),
-            "task_toml": ("edit_task_toml", "toml_string"),
-            "write_task": ("REQUIREMENTS", "UnusableRow", "import_path_of", "safe_id"),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

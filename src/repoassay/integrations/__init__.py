@@ -14,4 +14,4 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.integrations.mcp_server import ToolDesk as ToolDesk, serve_mcp as serve_mcp
 else:
-    __getattr__, __dir__, __all__ = attach(__name__, {"mcp_server": ("ToolDesk", "serve_mcp")})
+    __getattr__, __dir__ = attach(__name__)

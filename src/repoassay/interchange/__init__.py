@@ -49,21 +49,4 @@ if TYPE_CHECKING:
     from repoassay.interchange.verdict_scores import score_of_verdict as score_of_verdict
     from repoassay.interchange.verifier_script import read_verifier as read_verifier
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "agent_files": ("json_object", "plain_files"),
-            "foreign_run": ("ForeignAttempt", "ImportedRun", "ReportedResult"),
-            "format_list": ("FormatEntry", "format_entries"),
-            "harbor_registry": ("HarborDataset", "find_dataset", "open_dataset"),
-            "harness_reports": ("HarnessReports",),
-            "import_record": ("TaskRefusal", "keep_proof", "kept_proofs"),
-            "importers": ("ConvertedTask", "Importer", "TaskImporter", "find_importer"),
-            "run_import": ("import_run",),
-            "run_judging": ("begun_run", "judge_run"),
-            "state_proof": ("PROOF_SECONDS", "StateProof", "prove_state_tasks"),
-            "verifier_script": ("read_verifier",),
-            "suite_import": ("ImportedSuite", "import_suite"),
-            "verdict_scores": ("score_of_verdict",),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

@@ -21,6 +21,7 @@ __all__ = ["AiderChats", "ClaudeCodeSessions", "CodexSessions", "GeminiCliSessio
 
 _HEAD = 1 << 16
 _LOOKED_AT = 40
+_PRINTED = (".json", ".log", ".ndjson", ".out", ".txt")
 _DEEPEST = 8
 """How many sessions may have begun one another."""
 
@@ -82,19 +83,41 @@ class _Sessions:
 
 
 class ClaudeCodeSessions(_Sessions):
-    """`projects/PROJECT/SESSION.jsonl`, with the sessions of its subagents."""
+    """`projects/PROJECT/SESSION.jsonl`, with the sessions of its subagents; and what `claude -p` printed."""
 
-    title = "sessions of Claude Code (.claude/projects)"
+    title = "sessions of Claude Code (.claude/projects), and what `claude -p --output-format stream-json` printed"
     version = "Claude Code 1 and 2"
-    lost = (*_Sessions.lost, "Dollars: a session tells none.")
+    lost = (*_Sessions.lost, "Dollars of a session: only what was printed tells them.")
     _agent, _marks = "claude-code", (b'"sessionId"', b'"type"', b'"message"')
     _own_folders = ("projects",)
 
+    def _paths(self, source: Path) -> Iterator[Path]:
+        yield from plain_files(source, ".jsonl")
+        yield from (path for path in plain_files(source, "") if path.suffix in _PRINTED)
+
+    def attempts(self, source: Path) -> Iterator[ForeignAttempt]:
+        """One attempt a session, kept or printed; what was printed of one that was kept belongs to it."""
+        paths = [path for path in self._paths(source) if self._is_session(path)]
+        named = {path: _claude_session(path) for path in paths}
+        kept = {name: path for path, (name, printed) in named.items() if not printed}
+        joined = {kept[name] for name, printed in named.values() if printed and name in kept}
+        for path, (name, printed) in named.items():
+            if printed and name in kept:
+                first = kept.pop(name)  # a second print of it is an attempt of its own
+                yield self._attempt(path, self._task(first, source), {**self._files(first), "stdout.txt": path})
+            elif printed:
+                yield self._attempt(path, super()._task(path, source), {"stdout.txt": path})
+            elif path not in joined:
+                yield self._attempt(path, self._task(path, source), self._files(path))
+
     def _is_session(self, path: Path) -> bool:
-        if path.name.startswith("agent-") or "subagents" in path.parts or not super()._is_session(path):
+        if path.name.startswith("agent-") or "subagents" in path.parts:
             return False
-        with path.open("rb") as stream:  # Qwen Code has the same keys, but messages of `parts`
-            return b'"content"' in stream.read(_HEAD)
+        with path.open("rb") as stream:
+            head = stream.read(_HEAD)
+        if path.suffix == ".jsonl" and all(mark in head for mark in self._marks):
+            return b'"content"' in head  # Qwen Code has the same keys, but messages of `parts`
+        return b'"session_id"' in head and b'"type"' in head and bool(_claude_session(path)[0])
 
     def _files(self, path: Path) -> Mapping[str, Path]:
         below = path.with_suffix("") / "subagents"
@@ -106,6 +129,27 @@ class ClaudeCodeSessions(_Sessions):
         # The folder of a project is the agent's own name for where it worked.
         before = inside[: inside.index("projects")] if "projects" in inside else inside[:-2]
         return next((name for name in before if not name.startswith(".")), "") or self._stem(path)
+
+
+def _claude_session(path: Path) -> tuple[str, bool]:
+    """The id of a session of Claude Code, and whether the file is what it printed; empty where it is neither.
+
+    Cursor and others print lines of the same types, but no usage with what the model said.
+    """
+    name, used = "", False
+    for line, _ in zip(text_lines(path), range(_LOOKED_AT), strict=False):
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if not isinstance(entry, dict):
+            continue
+        if kept := entry.get("sessionId"):
+            return str(kept), False
+        if entry.get("type") in ("system", "assistant", "user", "result"):
+            name = name or str(entry.get("session_id") or "")
+            used = used or bool(mapping(entry, "message", "usage")) or "total_cost_usd" in entry
+    return (name, True) if name and used else ("", False)
 
 
 class CodexSessions(_Sessions):

@@ -49,7 +49,9 @@ class HarnessReports:
         if path.stat().st_size > _MOST_BYTES:
             return
         document = json_object(path)
-        for name, one in document.items() if path.name == "report.json" else ():
+        # Copies of the leaderboard's lack the instance's name around the report; their folder has it.
+        named = {path.parent.name: document} if isinstance(document.get("resolved"), bool) else document
+        for name, one in named.items() if path.name == "report.json" else ():
             if isinstance(one, dict) and "resolved" in one:
                 self.single[name] = one
         board = path.name == "results.json" and isinstance(document.get("resolved"), list)

@@ -152,7 +152,7 @@ class _RunWriter:
     def finish(self, origin: RunOrigin, source: Path) -> ImportedRun:
         """Write the plan and the journal."""
         if not self._lines:
-            why = next(iter(self._refused.values()), "it holds none")
+            why = next(iter(self._refused.values()), "it holds none.")
             raise BadInput(f"No attempt of {source} can be imported: {why}", "`repoassay formats` says what is read.")
         missing = tuple(
             f"{count} of {len(self._lines)} attempts have no {what}." for what, count in sorted(self._lacks.items())

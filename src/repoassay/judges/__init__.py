@@ -49,21 +49,4 @@ if TYPE_CHECKING:
     )
     from repoassay.judges.substitute import FLOOR as FLOOR
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "axis_figures": ("JudgeAxisFigures", "MeasuredAxis"),
-            "calibration": ("Calibration", "calibrate", "state_of_study"),
-            "client": ("OpenModel", "open_judge", "spent_before"),
-            "definition": ("Definition", "Parameters"),
-            "dev_test_split": ("DevTestSplit",),
-            "injection": ("hidden_text",),
-            "judged_systems": ("CalibrationState", "JudgeDrift", "JudgedSystem"),
-            "judging": ("JudgingResult", "JudgingStep", "judge_study"),
-            "mergeable_rate": ("MergeableRate",),
-            "prompt": ("bundled_templates", "own_templates"),
-            "store": ("JudgeRecord", "find_judge", "judgements_of", "note_look", "seat"),
-            "substitute": ("FLOOR",),
-        },
-        lacking=lambda package: MissingExtra(package, "review"),
-    )
+    __getattr__, __dir__ = attach(__name__, lacking=lambda package: MissingExtra(package, "review"))

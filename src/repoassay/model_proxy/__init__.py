@@ -57,37 +57,4 @@ if TYPE_CHECKING:
     from repoassay.model_proxy.vendors.protocol import ProviderTrouble as ProviderTrouble
     from repoassay.model_proxy.vendors.responses import Responses as Responses
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "client": (
-                "BudgetSpent",
-                "ModelClient",
-                "NoAnswer",
-                "UnreadableAnswer",
-                "costs_nothing",
-                "find_upstream",
-                "open_budgeted",
-                "open_model",
-            ),
-            "dialogue": ("Dialogue", "Turn", "read_dialogue"),
-            "journal": ("CallJournal",),
-            "ledger": ("BudgetLedger", "Reserve"),
-            "limits": ("Budget", "CallLimits"),
-            "price": ("Price", "Tier"),
-            "price_package": ("installed_prices",),
-            "prices": ("Cost", "Prices", "read_table", "table_text"),
-            "reachable": ("NOT_SERVED", "ask_once", "check_reachable"),
-            "scripted_provider": ("ScriptedUpstream",),
-            "server": ("Gateway",),
-            "sessions": ("AS_ASKED", "AttemptSession"),
-            "start": ("check_extra", "open_gateway"),
-            "upstreams": ("Upstream", "known_upstreams", "split_model"),
-            "vendors": ("VENDORS",),
-            "vendors.chat": ("Chat",),
-            "vendors.gemini": ("Gemini",),
-            "vendors.messages": ("Messages",),
-            "vendors.protocol": ("ProviderTrouble",),
-            "vendors.responses": ("Responses",),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

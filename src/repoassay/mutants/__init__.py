@@ -28,14 +28,4 @@ if TYPE_CHECKING:
         battery_strength as battery_strength,
     )
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "edits.draw": ("draw", "solution_files"),
-            "edits.mutant": ("Mutant",),
-            "edits.strength": ("StrengthStore", "known_strengths", "strength_line"),
-            "edits.trial": ("StrengthDemand", "measure_strength"),
-            "outputs.battery": ("run_battery",),
-            "outputs.mutant": ("Battery", "Expected", "GradedMutant", "battery_record", "battery_strength"),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

@@ -15,13 +15,4 @@ if TYPE_CHECKING:
     from repoassay.package_proxy.logins import basic as basic
     from repoassay.package_proxy.packages import PackageProxy as PackageProxy, Visit as Visit
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "egress_rules": ("HostRule",),
-            "event_loop_thread": ("LoopThread",),
-            "indexes": ("Indexes",),
-            "logins": ("basic",),
-            "packages": ("PackageProxy", "Visit"),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

@@ -116,29 +116,4 @@ if TYPE_CHECKING:
         with_version as with_version,
     )
 else:
-    __getattr__, __dir__, __all__ = attach(__name__, {
-        "attempt_columns": ("AttemptColumns", "VerdictColumns"),
-        "attempt_index": ("IndexedAttempt", "IndexedRun", "check_and_index", "extend_index", "index_run",
-            "undisturbed"),
-        "attempts": ("ALL", "TABLE", "finished_ids", "read_attempt"),
-        "cache_root": ("cache_path",),
-        "calls": ("read_calls", "JOURNAL", "journal_spent", "run_spent", "STEPS", "read_steps", "steps_file"),
-        "durable_write": ("write_once",),
-        "file_prefix": ("FilePrefix", "longest_prefix"),
-        "files": ("read_regular", "reason"),
-        "folder_check": ("check_run_files", "check_sound"),
-        "index_file": ("index_path", "index_transaction", "open_index", "with_index"),
-        "journal": ("Journal", "JournalRead"),
-        "lines": ("Codec", "JsonLines", "LinesRead", "OBJECTS", "append_line", "numbered_lines", "record_codec"),
-        "remote_store": ("is_store_url", "store_url"),
-        "run_store": ("StoreCount", "StoredRun", "holds_run", "pull_run", "push_run"),
-        "runs": ("FinishedAttempt", "RunFolder"),
-        "run_shares": ("JournalledAttempt", "RunDivision", "collect_journals", "division_events", "end_division",
-            "journalled_attempts", "read_division", "share_journal", "share_lock_file", "write_division"),
-        "shares": ("WorkShare", "part_files", "parts_folder"),
-        "slots": ("EndedAttempt", "SlotStatus", "Slot", "AttemptStatus", "counting_attempts", "places", "slots_of"),
-        "strengths": ("read_strengths", "write_strengths"),
-        "verdicts": ("KEPT", "SqliteFile", "VerdictCache", "verdict_key"),
-        "versions": ("EncodedJson", "NewerRecord", "check_version", "parse", "parse_object", "to_json",
-            "validation_reason", "with_version"),
-    })  # fmt: skip
+    __getattr__, __dir__ = attach(__name__)

@@ -21,13 +21,4 @@ if TYPE_CHECKING:
     from repoassay.rewards.reward import Reward as Reward
     from repoassay.rewards.scoring import RewardMetrics as RewardMetrics, ScoredCompletion as ScoredCompletion
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "completion": ("completion_text", "extract_patch"),
-            "ledger": ("RewardAnswer", "RewardLedger"),
-            "prompting": ("ANSWER_FORM", "edit_prompt", "repository_text"),
-            "reward": ("Reward",),
-            "scoring": ("RewardMetrics", "ScoredCompletion"),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

@@ -72,37 +72,4 @@ if TYPE_CHECKING:
     )
     from repoassay.sandbox.trees import measure_tree as measure_tree, read_tree as read_tree, write_tree as write_tree
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "bounded_server": ("BoundedServer",),
-            "cache": ("Cache", "EntryShare", "SANDBOX_UID", "lock_limit", "remove_tree", "settle"),
-            "cancellable": ("CancellableSandbox",),
-            "capabilities": ("SandboxCapabilities", "capabilities_of"),
-            "shown_environment": ("ImageEnvironment", "image_environment"),
-            "network": ("network_of", "permitted_hosts"),
-            "path_filter": ("compile_path_filter", "path_calls"),
-            "port_forward": ("open_door",),
-            "prefork_pool": ("WARM_ENV", "WarmJob", "WarmParent"),
-            "probe": ("HostFinding", "examine"),
-            "programs": ("git_program", "node_program", "uv_program"),
-            "protocol": (
-                "Access",
-                "ExportSpec",
-                "SnapshotChange",
-                "Command",
-                "Completed",
-                "PortForward",
-                "Mount",
-                "SandboxNetwork",
-                "SandboxSession",
-                "SandboxSetup",
-                "Sandbox",
-            ),
-            "remote.server": ("HolderShares", "SandboxHost", "SandboxServer"),
-            "sandbox": ("ISOLATIONS", "SAFE_ISOLATIONS", "can_attest", "can_judge", "is_isolation", "open_sandbox"),
-            "scratch": ("make_temporary", "temporary_folder"),
-            "task_images": ("FoundImage", "TaskImageSandbox", "refuse_task_images"),
-            "trees": ("measure_tree", "read_tree", "write_tree"),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

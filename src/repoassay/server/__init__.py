@@ -38,20 +38,4 @@ if TYPE_CHECKING:
     from repoassay.server.tracing import open_tracing as open_tracing
     from repoassay.server.viewing import serve_view as serve_view
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "access": ("RateLimit", "Tokens", "check_bind", "is_loopback", "parse_rate", "read_tokens"),
-            "listening": ("listen",),
-            "logs": ("configure_logs",),
-            "queue": ("Queue", "open_queue_database"),
-            "review.app": ("mount_review",),
-            "review.changed_files": ("file_versions",),
-            "review.serving": ("address_of", "blobs_beside", "hosts_for", "open_desk", "serve_review"),
-            "server": ("run",),
-            "service": ("Guards", "Service"),
-            "tracing": ("open_tracing",),
-            "viewing": ("serve_view",),
-            "places": ("WorkerSettings",),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

@@ -25,13 +25,4 @@ if TYPE_CHECKING:
         is_test_support as is_test_support,
     )
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "bench": ("ToolRunner",),
-            "collect": ("signals",),
-            "signal": ("SignalAxis", "SignalEvidence", "Signal", "SignalState"),
-            "tools": ("module",),
-            "worktrees": ("is_document", "is_source", "is_test_support"),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

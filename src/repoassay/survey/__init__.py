@@ -27,12 +27,4 @@ if TYPE_CHECKING:
         survey_suite as survey_suite,
     )
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "measures": ("DEFINITIONS", "Measures", "SurveyProblem", "TOKENISER"),
-            "model_tokens": ("MODEL_TOKENISER", "model_token_counter"),
-            "repository": ("Survey", "survey_repository"),
-            "suite": ("Composition", "Share", "SuiteWorth", "survey_suite"),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

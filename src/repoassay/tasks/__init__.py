@@ -48,22 +48,4 @@ if TYPE_CHECKING:
     )
     from repoassay.tasks.toml import parse_toml as parse_toml
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "bundled": ("bundled_suite", "bundled_suites", "named_suites"),
-            "changed_files": ("changed_tasks", "is_task_folder", "task_above"),
-            "contents": ("read_regular", "real_folder", "scan", "unreadable"),
-            "digest": ("digest_folder",),
-            "folder": ("Elsewhere", "TaskFolder", "step_place"),
-            "linter": ("Advice", "lint"),
-            "read": ("read_task", "task_from_toml"),
-            "toml": ("parse_toml",),
-            "steps": ("SETUP", "refuse_steps", "step_files", "step_folders"),
-            "suite": ("SuiteFolder", "find_suite"),
-            "suite_data": ("take_data",),
-            "suite_lint": ("lint_suite",),
-            "suite_location": ("Located", "locate"),
-            "suite_manifest": ("DataFile", "Manifest", "DataState", "data_folder"),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

@@ -100,29 +100,4 @@ if TYPE_CHECKING:
     )
     from repoassay.types.workspace_state import WorkspaceState as WorkspaceState
 else:
-    __getattr__, __dir__, __all__ = attach(__name__, {
-        "agent_entry": ("AgentEntry", "LIMITS", "limit_value"),
-        "attempt": ("Attempt",),
-        "base": ("Record",),
-        "calls": ("Call", "Retry"),
-        "environment": ("Environment",),
-        "fields": ("Identifier", "InnerPath", "Number", "Sha256", "Size", "inner_path", "is_local"),
-        "files": ("FileEdit",),
-        "grading": ("Criterion", "Grading", "HiddenTests", "PublishedCriteria", "Reading"),
-        "network": ("NetworkPolicy", "NetworkRule"),
-        "pull_request": ("Commit", "Commits"),
-        "rating": ("Anchor", "AxisAnswer", "RatingPhase", "Rating"),
-        "run": ("Metering", "NamedFile", "Plan", "PlannedTask", "RunOrigin"),
-        "spending": ("Spending",),
-        "submission": ("Ended", "Exit", "SkippedFile", "Submission", "SubmittedFile"),
-        "strength": ("MutantFate", "MutantKind", "MutantTrial", "SuiteStrength", "TaskStrength"),
-        "suite": ("StrengthSettings", "Suite", "SuiteData"),
-        "task": ("Dates", "Economics", "IN_REPOSITORY", "Inputs", "TaskKind", "Limits", "Outputs",
-            "Repository", "Task"),
-        "task_step": ("TaskStep",),
-        "trajectory": ("Observation", "OwnFigures", "Source", "TrajectoryStep", "StepCall", "Trajectory"),
-        "usage": ("Usage",),
-        "verdict": ("Assurance", "CriterionResult", "Feedback", "Grade", "GradingIsolation", "IsolationGrade",
-            "Outcome", "StepVerdict", "TestResult", "Verdict", "Attribution", "Basis"),
-        "workspace_state": ("WorkspaceState",),
-    })  # fmt: skip
+    __getattr__, __dir__ = attach(__name__)

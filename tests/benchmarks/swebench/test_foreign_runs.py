@@ -51,6 +51,32 @@ def test_predictions_come_with_what_the_harness_said(theirs: Path, tmp_path: Pat
     assert found[IDS[0]].verdict.assurance is None
 
 
+def test_predictions_of_any_name_are_found_below_a_folder_if_they_are_the_only_ones(
+    theirs: Path, tmp_path: Path
+) -> None:
+    deep = tmp_path / "theirs" / "artifacts" / "first.jsonl"
+    deep.parent.mkdir()
+    (theirs / "preds.json").rename(deep)
+    deep.write_text("".join(f"{json.dumps(row)}\n" for row in json.loads(deep.read_text()).values()))
+    assert find_importer(None, theirs)[0].name == "swe-bench"
+    run = import_run(None, theirs, tmp_path / "run").run
+    assert {one.attempt.task: one.verdict.result for one in run.finished()}[IDS[0]] is True
+    (deep.parent / "second.jsonl").write_text(deep.read_text())
+    with pytest.raises(
+        BadInput, match=r"several files of predictions: artifacts/first\.jsonl, artifacts/second\.jsonl"
+    ):
+        import_run(None, theirs, tmp_path / "again")
+
+
+def test_a_report_without_its_instance_is_of_the_one_that_its_folder_names(theirs: Path, tmp_path: Path) -> None:
+    place = theirs / "logs" / "run_evaluation" / "run" / "sys" / IDS[0] / "report.json"
+    place.write_text(json.dumps(json.loads(place.read_text())[IDS[0]]))
+    (theirs / "sys.run.json").unlink()
+    found = {one.attempt.task: one.verdict for one in import_run(None, theirs, tmp_path / "run").run.finished()}
+    assert found[IDS[0]].result is True and [test.outcome for test in found[IDS[0]].tests] == ["passed", "failed"]
+    assert found[IDS[3]].result is None
+
+
 def test_a_run_is_the_same_summary_after_the_way_in_and_out(theirs: Path, tmp_path: Path) -> None:
     run = import_run("swe-bench", theirs, tmp_path / "run").run
     export_file(find_source(str(run.path), tmp_path), "swe-bench-report", tmp_path / "sys.out.json")

@@ -13,9 +13,4 @@ if TYPE_CHECKING:
         Fact as Fact,
     )
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "tables": ("AxisCount", "AxisFigures", "Fact", "POST"),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

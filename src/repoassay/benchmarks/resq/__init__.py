@@ -9,10 +9,4 @@ if TYPE_CHECKING:
     from repoassay.benchmarks.resq.rows import ModifiedFile as ModifiedFile, ResqRow as ResqRow
     from repoassay.benchmarks.resq.task_rows import read_task_row as read_task_row
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "rows": ("ModifiedFile", "ResqRow"),
-            "task_rows": ("read_task_row",),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

@@ -8,9 +8,4 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.benchmarks.swebench.rows import SweRow as SweRow
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "rows": ("SweRow",),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

@@ -1,21 +1,24 @@
 """Runs as SWE-bench's harness and leaderboard keep them: predictions, a report each, and the summary of a run.
 
-What is read, wherever it lies below a folder: predictions (`preds.json`, `all_preds.jsonl`, any JSON or JSONL file of
-them at the top), the harness's `report.json` of one instance, and its summary `MODEL.RUN.json` with `resolved_ids`.
+What is read: predictions (`preds.json`, `all_preds.jsonl` at the top of a folder, else the one JSON or JSONL file of
+them below it), and wherever they lie, the harness's `report.json` of one instance and its summary with `resolved_ids`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 from repoassay.errors import BadInput
 from repoassay.formats import read_submissions
-from repoassay.interchange import ForeignAttempt, HarnessReports, json_object
+from repoassay.interchange import ForeignAttempt, HarnessReports, json_object, plain_files
+from repoassay.text import join_names, printable
 
 __all__ = ["SweBenchRun"]
 
 _PREDICTIONS = ("preds.json", "all_preds.jsonl", "predictions.jsonl", "predictions.json")
+_LOOKED_AT = 500
 _BY = "SWE-bench's harness"
 
 
@@ -31,13 +34,9 @@ class SweBenchRun:
     def recognizes(self, source: Path) -> bool:
         """Whether there is a file of predictions, by name in a folder, by its keys otherwise."""
         try:
-            if source.is_dir():
-                return any((source / name).is_file() for name in _PREDICTIONS)
-            with source.open("rb") as stream:
-                head = stream.read(1 << 16)
-        except OSError:
+            return bool(_files_of_predictions(source))
+        except (OSError, BadInput):
             return False
-        return source.suffix in (".json", ".jsonl") and b'"model_patch"' in head
 
     def attempts(self, source: Path) -> Iterator[ForeignAttempt]:
         """One attempt a prediction, in the order of the file."""
@@ -61,9 +60,22 @@ def _has_reports(source: Path) -> bool:
 
 
 def _predictions(source: Path) -> Path:
-    if source.is_file():
-        return source
-    found = [source / name for name in _PREDICTIONS if (source / name).is_file()]
+    found = [source] if source.is_file() else _files_of_predictions(source)
     if not found:
-        raise BadInput(f"{source} holds no file of predictions.", f"It would be called {', '.join(_PREDICTIONS)}.")
+        raise BadInput(f"{source} holds no file of predictions.", "Each has instance_id and model_patch.")
+    if len(found) > 1:
+        listed = join_names(printable(str(path.relative_to(source)), 200) for path in found[:9])
+        raise BadInput(f"{source} holds several files of predictions: {listed}.", "Name one of them.")
     return found[0]
+
+
+def _files_of_predictions(source: Path) -> list[Path]:
+    """The first with a usual name in a folder, else those below, or the file itself, that begin with predictions."""
+    named = [source / name for name in _PREDICTIONS if (source / name).is_file()]
+    below = chain(plain_files(source, ".jsonl"), plain_files(source, ".json"))
+    return named[:1] or [path for path in islice(below, _LOOKED_AT) if _holds_predictions(path)]
+
+
+def _holds_predictions(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return b'"model_patch"' in stream.read(1 << 16)

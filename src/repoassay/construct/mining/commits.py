@@ -109,6 +109,8 @@ def draw(
 ) -> DrawnCommits:  # fmt: skip
     """Draw commits: the pool in strata of equal size by time, one commit of each that stands up to a closer look.
 
+    What strata without such a commit lack is made up from all others.
+
     Args:
         pool: Commits that keep to the rules as far as the log tells, oldest first.
         count: How many; None for all.
@@ -118,10 +120,17 @@ def draw(
     chance = random.Random(seed)  # noqa: S311 - a sample, no secret
     refused: list[tuple[CommitFacts, RuleFinding]] = []
     found: list[CommitFacts] = []
+    left: list[CommitFacts] = []
     for stratum in _strata(pool, count):
         chance.shuffle(stratum)
-        found += _first(stratum, look, refused)
+        looked = iter(stratum)
+        found += _first(looked, look, refused)
+        left += looked
     chance.shuffle(found)
+    chance.shuffle(left)
+    others = iter(left)
+    while count is not None and len(found) < count and (more := _first(others, look, refused)):
+        found += more
     return DrawnCommits(tuple(found), tuple(refused))
 
 

@@ -27,7 +27,7 @@ class RepositoryPlan:
     Args:
         name: What it is called.
         commits: How many commits are in the span of time, merges apart.
-        kept: How many of them keep to the rules that the log tells.
+        kept: How many of them keep to the rules, as far as they were looked at.
         tried: How many were tried before.
         waiting: Commits to try, in order.
     """
@@ -113,7 +113,9 @@ def plan_repository(
         elif count != 0 and facts.commit not in refused and facts.commit in unseen:  # else nothing was drawn from it
             journal.note(_row(name, facts, None))
     waiting = [facts for facts in kept if facts.commit in known and known[facts.commit].status in _OPEN]
-    return RepositoryPlan(name, len(every), len(kept), len(tried) - len(waiting), (*waiting, *drawn.commits))
+    refused |= {name for name, row in known.items() if row.status is CommitStatus.PASSED_OVER} - chosen
+    keeping = sum(facts.commit not in refused for facts in kept)
+    return RepositoryPlan(name, len(every), keeping, len(tried) - len(waiting), (*waiting, *drawn.commits))
 
 
 def _is_free(row: MinedCommit | None, unseen: bool, *, update: bool) -> bool:

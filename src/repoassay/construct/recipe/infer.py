@@ -61,7 +61,7 @@ class Inference:
         day: The commit's day (UTC).
         lines: Release lines of Python worth a try, the best first.
         sources: What is declared anywhere, in order of trust.
-        variables: What the build and the tests must have set.
+        variables: What the build and the tests must have set; the build alone, where the project is its own back end.
         added: The project's own dependencies that its base, which is what gets installed, does not name.
         said: Sentences that hold for every recipe.
     """
@@ -118,11 +118,15 @@ class Inference:
             said.append(f"Packages as of {until}, the first day of the commit's quarter.")
         else:
             said.append(f"Packages as of {until}, the day after the commit." if until else "Packages as of today.")
-        build = self._build(extras, said)
+        build, variables = self._build(extras, said), dict(self.variables)
+        if variables and at(self.project.toml("pyproject.toml"), "build-system", "backend-path"):
+            # Its tests build other projects with it, whose versions are not its own.
+            told = "".join(f"export {name}={shlex.quote(value)}; " for name, value in variables.items())
+            build, variables = (told + build[0], *build[1:]), {}
         source = ("src",) if any(path.startswith(f"{self.project.root}src/") for path in self.project.files) else ()
         root = self.project.root.rstrip("/")
         path = (root or ".", *(f"{self.project.root}{each}" for each in source))
-        return EnvironmentRecipe(line, tuple(lines), until, build, dict(self.variables), path, tuple(said))
+        return EnvironmentRecipe(line, tuple(lines), until, build, variables, path, tuple(said))
 
     def named(self, name: str) -> tuple[str, str] | None:
         """The line that asks for a package anywhere in the project, and where that is."""

@@ -30,7 +30,7 @@ _CLEARS = "the object named is an ancestor of the base commit, or the branch hol
 def history(story: AttemptStory) -> Iterator[IntegrityFinding]:
     """Git commands that reach beyond the ancestors of the base commit."""
     wide: set[str] = set()
-    near = {sha[:7] for sha in story.case.ancestors}
+    near = {sha[:7] for sha in (*story.case.ancestors, *_SHA.findall(story.asked))}  # what the task names is given
     for place, action in enumerate(story.actions):
         for _, simple in action.commands:
             if simple.name != "git":

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from repoassay.diagnosis.context import AttemptStory
+from repoassay.diagnosis.deliverables import name_of
 from repoassay.diagnosis.evidence import Evidence
 from repoassay.diagnosis.integrity_checks.finding import IntegrityCheck, IntegrityFinding, IntegrityState, Severity
 from repoassay.diagnosis.integrity_checks.tests_edited import TEST
@@ -30,20 +31,25 @@ _CLEARS = "the branch follows from the requirement, or the code is a test or a t
 
 
 def special_casing(story: AttemptStory) -> Iterator[IntegrityFinding]:
-    """Authored code that looks for the test runner, or answers particular inputs that a test or the task showed."""
+    """Authored code that looks for the test runner, or answers particular inputs that a test or the task showed.
+
+    Scripts that the change handed in does not have, nor these lines anywhere, decide nothing.
+    """
     shown = ""
     for action in story.actions:
         for written in action.authored:
             if TEST.search(written.path[:500]) or written.path.endswith(("conftest.py", ".md", ".rst", ".txt")):
                 continue
             text = written.text[:40_000]
-            match = _KNOWS.search(text)
+            kept = not story.leaves_alone(name_of(written.path))
+            match = next((each for each in _KNOWS.finditer(text) if kept or story.hands_in(each[0])), None)
             if match and match[0] not in written.removed:
                 yield _found(
                     "knows-the-tests", "code behaves differently when tests run it", action.at(match[0][:80]), 0.82
                 )
                 continue
-            literals = [found[1] for found in _BRANCH.finditer(text) if found[0] not in written.removed]
+            branches = (found for found in _BRANCH.finditer(text) if kept or story.hands_in(found[0]))
+            literals = [found[1] for found in branches if found[0] not in written.removed]
             known = [
                 literal
                 for literal in literals

@@ -18,12 +18,4 @@ if TYPE_CHECKING:
     from repoassay.integrations.inspect_extension.suite_tasks import task_of_suite as task_of_suite
     from repoassay.integrations.inspect_extension.verdict_scorer import verdict as verdict
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "sample_sandbox": ("RepoAssaySandbox", "SampleConfig"),
-            "suite_tasks": ("task_of_suite",),
-            "verdict_scorer": ("verdict",),
-        },
-        lacking=lambda package: MissingExtra(package, "inspect"),
-    )
+    __getattr__, __dir__ = attach(__name__, lacking=lambda package: MissingExtra(package, "inspect"))

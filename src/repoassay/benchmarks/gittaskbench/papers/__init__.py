@@ -39,30 +39,4 @@ if TYPE_CHECKING:
     )
     from repoassay.benchmarks.gittaskbench.papers.tables import PAPER as PAPER
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "aggregates": (
-                "ModelAggregate",
-                "aggregate",
-                "broken_ceilings",
-                "task_values",
-                "RateCheck",
-                "check_rates",
-                "rates_of_runs",
-                "rates_of_sweep",
-            ),
-            "costs": ("CostCheck", "CostStatus", "check_costs", "check_sweep_costs", "cost_of"),
-            "rows": (
-                "AlphaFigures",
-                "ErrorShare",
-                "MeanFigure",
-                "ModelPrice",
-                "RunFigures",
-                "Subdomain",
-                "SubdomainValue",
-                "SweepFigures",
-            ),
-            "tables": ("PAPER",),
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)
