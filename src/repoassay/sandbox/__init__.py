@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         SandboxNetwork as SandboxNetwork,
         SandboxSession as SandboxSession,
         SandboxSetup as SandboxSetup,
-        SnapshotChange as SnapshotChange,
     )
     from repoassay.sandbox.remote.server import (
         HolderShares as HolderShares,
@@ -70,6 +69,6 @@ if TYPE_CHECKING:
         TaskImageSandbox as TaskImageSandbox,
         refuse_task_images as refuse_task_images,
     )
-    from repoassay.sandbox.trees import measure_tree as measure_tree, read_tree as read_tree, write_tree as write_tree
+    from repoassay.sandbox.trees import read_tree as read_tree, write_tree as write_tree
 else:
     __getattr__, __dir__ = attach(__name__)
