@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,7 @@ from repoassay.engine.submitted_files import describe
 from repoassay.engine.verdict_adjustment import adjust_verdict, failure_told_by, started_elsewhere, unstarted
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.grading import fault, judge, missing_keys, name_isolation, not_gradable
-from repoassay.sandbox import Command, Completed, SandboxSetup
+from repoassay.sandbox import Command, Completed, SandboxSetup, temporary_folder
 from repoassay.tasks import TaskFolder, refuse_steps
 from repoassay.types import (
     AgentEntry,
@@ -249,7 +248,7 @@ class OpenAttempt:
         self.folder, self._bench = folder, bench
         with contextlib.ExitStack() as stack:
             stack.callback(bench.oracle.close)
-            into = tempfile.TemporaryDirectory(prefix="repoassay-attempt-", ignore_cleanup_errors=True)
+            into = temporary_folder("attempt")
             self._place = Path(stack.enter_context(into))
             self._layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
             self._crossed = stack.enter_context(crossing(self._layout, self._place / "submission"))

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         is_isolation as is_isolation,
         open_sandbox as open_sandbox,
     )
+    from repoassay.sandbox.scratch import make_temporary as make_temporary, temporary_folder as temporary_folder
     from repoassay.sandbox.shown_environment import (
         ImageEnvironment as ImageEnvironment,
         image_environment as image_environment,
