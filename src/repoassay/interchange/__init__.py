@@ -11,7 +11,7 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.interchange.agent_files import json_object as json_object
+    from repoassay.interchange.agent_files import json_object as json_object, plain_files as plain_files
     from repoassay.interchange.foreign_run import (
         ForeignAttempt as ForeignAttempt,
         ImportedRun as ImportedRun,
