@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from repoassay.agents import Agent, in_workspace
@@ -83,7 +84,7 @@ def work(
     """
     cancel = cancel or threading.Event()
     entry = entry or AttemptContext(into.name)
-    started = datetime.now(UTC)
+    started, began = datetime.now(UTC), time.monotonic()
     submission = Submission()
     account: AttemptAccess | None = None
     try:
@@ -112,9 +113,8 @@ def work(
     verdict, excuse, well = _with_start(verdict, folder, submission, account, entry)
     spent, over = (account.spent, account.over_run) if account else (None, "")
     verdict = name_isolation(verdict, bench.sandbox)
-    return AttemptResult(
-        submission, verdict, started, datetime.now(UTC), cancel.is_set(), spent, over, excuse, started_well=well
-    )
+    ended = started + timedelta(seconds=time.monotonic() - began)  # a clock may be set back meanwhile
+    return AttemptResult(submission, verdict, started, ended, cancel.is_set(), spent, over, excuse, started_well=well)
 
 
 def _with_start(
