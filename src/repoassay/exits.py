@@ -88,7 +88,8 @@ def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) ->
         sys.exit(fault if error.exit_code == 1 else error.exit_code)
     except click.ClickException as error:
         error.show()
-        print_failure(error.format_message())
+        unread = error.ctx if isinstance(error, (click.NoSuchOption, click.BadOptionUsage)) else None
+        print_failure(error.format_message(), unread)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as error:
         _drop(error)

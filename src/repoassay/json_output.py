@@ -9,6 +9,7 @@ import importlib
 import json
 import math
 import secrets
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -87,8 +88,15 @@ def note_json_flag(context: click.Context, _parameter: click.Parameter, flag: bo
     return flag
 
 
-def print_failure(sentence: str) -> None:
-    """Print that the verb stopped, with null for `data`, where JSON was asked for and its document is not out yet."""
+def print_failure(sentence: str, unread: click.Context | None = None) -> None:
+    """Print that the verb stopped, with null for `data`, where JSON was asked for and its document is not out yet.
+
+    Args:
+        sentence: Why.
+        unread: Of a verb whose options could not be read, so that none was noted.
+    """
+    if unread and "--json" in sys.argv and any("--json" in option.opts for option in unread.command.params):
+        _awaited[:] = [command_name(unread)]
     for verb in _awaited:
         click.echo(_text(_envelope(verb, data=None, problems=[sentence])))
 

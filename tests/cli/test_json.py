@@ -48,6 +48,7 @@ def test_a_command_that_stops_says_so_in_its_envelope(tmp_path: Path) -> None:
     for words, sentence in (
         (("grade", "nope", "--outputs", "x"), "There is no suite or folder 'nope'."),
         (("tasks", "lint"), "Missing argument 'SUITE...'."),
+        (("attack", "nope", "--nosuch"), "No such option '--nosuch'."),
         (("compare", "nope", "nothing"), "nope is not a run folder"),
     ):
         done = repoassay(*words, "--json", cwd=tmp_path)

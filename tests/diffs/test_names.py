@@ -78,7 +78,9 @@ def test_unquote(text: bytes, name: bytes, rest: bytes) -> None:
     assert unquote(text, 1) == (name, rest)
 
 
-@pytest.mark.parametrize("text", [b'"', b'"a', b'"a\\"', b'"\\x41"', b'"\\400"', b'"\\12"', b'"\\', b"plain"])
+@pytest.mark.parametrize(
+    "text", [b'"', b'"a', b'"a\\"', b'"\\x41"', b'"\\400"', b'"\\12"', b'"\\', b"plain", b'"' + b"\\141" * 9000 + b'"']
+)
 def test_a_bad_quote_is_refused(text: bytes) -> None:
     with pytest.raises(PatchError, match="quoted"):
         unquote(text, 1)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pytest
 
 from command_line import repoassay
 from repoassay.agents import find_modelled
+from repoassay.agents.command import CommandAgent
 from repoassay.engine.attempt import work
 from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.edit import grade_edit
@@ -207,6 +209,22 @@ def test_tests_that_pass_untouched_are_told(bench: GradingContext, tmp_path: Pat
     kept = "def test_sum():\n    pass\n\n\ndef test_program():\n    pass\n\n\ndef test_module():\n    pass\n"
     place = write_task(tmp_path, test_parcels=f"{kept}\n\ndef test_parcels_are_kept():\n    pass\n")
     assert prove_state_task(place, bench).state == "passes untouched"
+
+
+def test_an_attempt_ends_after_it_began_though_the_clock_is_set_back(
+    proven: TaskFolder, bench: GradingContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class SetBack(datetime):
+        hours = 20
+
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> SetBack:
+            cls.hours -= 1
+            return cls(2026, 1, 1, cls.hours, tzinfo=tz)
+
+    monkeypatch.setattr("repoassay.engine.attempt.datetime", SetBack)
+    made = work(proven, CommandAgent("true"), bench, tmp_path / "attempt")
+    assert timedelta() < made.ended - made.started < timedelta(hours=1)
 
 
 def test_an_agent_that_gives_up_at_once_is_judged_as_any(proven: TaskFolder, tmp_path: Path) -> None:

@@ -236,23 +236,6 @@ def test_uploads_at_a_time_keep_within_what_may_be_kept(tmp_path: Path, tree: Pa
     assert store._reserved.total() == 0
 
 
-def test_what_a_killed_server_left_is_removed_and_a_living_ones_is_not(
-    cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    program = "import os, signal\nfrom repoassay.sandbox.remote.server.sandbox_host import _make_folder\n"
-    subprocess.run(
-        [sys.executable, "-c", program + "_make_folder(); os.kill(os.getpid(), signal.SIGKILL)"],
-        env=os.environ | {"TMPDIR": str(tmp_path)}, check=False,
-    )  # fmt: skip
-    (left,) = tmp_path.iterdir()
-    (tmp_path / "repoassay-sandboxes-link").symlink_to(tmp_path)
-    with serve_sandboxes(cache) as one, serve_sandboxes(cache) as other:
-        assert not left.exists()
-        assert one.host._folder.exists() and other.host._folder.exists()
-    assert [path.name for path in tmp_path.iterdir()] == ["repoassay-sandboxes-link"]
-
-
 def test_another_token_does_not_find_a_session(cache: Cache, served: ServedSandboxes) -> None:
     name = served.host.open("somebody", SessionRequest())
     try:
@@ -358,7 +341,6 @@ def test_a_port_is_forwarded_over_tls(
     cache: Cache, certificate: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import socket
-    import sys
 
     from repoassay.sandbox.protocol import PortForward
 

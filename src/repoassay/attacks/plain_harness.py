@@ -6,14 +6,13 @@ test runner writes, is read as well, since some harnesses believe that instead.
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from xml.etree import ElementTree as ET
 
 from repoassay.diffs import PatchError, apply_patch, read_patch
-from repoassay.sandbox import Access, Command, ExportSpec, Mount, Sandbox, node_program
+from repoassay.sandbox import Access, Command, ExportSpec, Mount, Sandbox, node_program, temporary_folder
 from repoassay.tasks import TaskFolder
 from repoassay.types import Ended, FileEdit
 from repoassay.workspace import PreparedTask
@@ -58,7 +57,7 @@ def plainly(
         for path in sorted(folder.tests.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
-    with tempfile.TemporaryDirectory(prefix="repoassay-plain-", ignore_cleanup_errors=True) as place:
+    with temporary_folder("plain") as place:
         done = sandbox.run(
             Command(
                 argv=_argv(folder),

@@ -140,7 +140,6 @@ def check(name: str, kind: str, timeout: float, upstream_dialect: str | None, ou
       repoassay agents check ./my-agent.toml --kind edit --out ./checked
       repoassay agents check claude-code --upstream-dialect chat
     """
-    import tempfile
 
     from repoassay.agents import find_modelled
     from repoassay.engine import check_agent
@@ -154,7 +153,9 @@ def check(name: str, kind: str, timeout: float, upstream_dialect: str | None, ou
         raise BadInput(f"{out} is not empty.", "Choose another --out.")
     agent.prepare(cache, sandbox)
     sound = True
-    with tempfile.TemporaryDirectory(prefix="repoassay-check-") as scratch:
+    from repoassay.sandbox import temporary_folder
+
+    with temporary_folder("check") as scratch:
         place = (out or Path(scratch)).absolute()
         only = "" if kind == "both" else kind
         spoken = upstream_dialect or ""

@@ -86,7 +86,6 @@ def _ask(bring: str | None, dialect: str | None, endpoint: str | None) -> tuple[
 
 def _try(spec: AgentSpec) -> bool:
     """Try it on one check task and print what came of it; whether it passed."""
-    import tempfile
 
     from repoassay.agents import ModelledAgent
     from repoassay.cli.agent_check_lines import print_check
@@ -98,7 +97,9 @@ def _try(spec: AgentSpec) -> bool:
     agent = ModelledAgent(spec)
     agent.prepare(cache, sandbox)
     passed = False
-    with tempfile.TemporaryDirectory(prefix="repoassay-new-") as place:
+    from repoassay.sandbox import temporary_folder
+
+    with temporary_folder("new") as place:
         for checked in check_agent(agent, cache, sandbox, Path(place), seconds=60, only="deliverable"):
             print_check(agent.name, checked)
             passed = checked.verdict.outcome.value == "passed"

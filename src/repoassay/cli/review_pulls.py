@@ -107,16 +107,16 @@ def import_pulls(
 
 def _with_context(items: list[Item], found: ExportRead, clone: Path, database: str) -> list[Item]:
     """Keep what the changed files were, so that raters can expand what is around a change."""
-    from tempfile import TemporaryDirectory
 
     from repoassay.forges import lay_files_before
+    from repoassay.sandbox import temporary_folder
     from repoassay.server import blobs_beside, file_versions
 
     pulls, blobs, count = {(pull.repository, pull.number): pull for pull in found.pulls}, blobs_beside(database), 0
     made = []
     for item in items:
         forge = item.hidden.evidence["forge"]
-        with TemporaryDirectory(prefix="repoassay-before-") as folder:
+        with temporary_folder("before") as folder:
             count += lay_files_before(clone, pulls[forge["repository"], forge["number"]], Path(folder))
             versions = file_versions(Path(folder), item.payload.diff, blobs)
         made.append(item.model_copy(update={"payload": item.payload.model_copy(update={"versions": versions})}))

@@ -44,17 +44,13 @@ if TYPE_CHECKING:
     )
     from repoassay.construct.mining.plan import MiningPlan as MiningPlan
     from repoassay.construct.mining.request import MiningRequest as MiningRequest
-    from repoassay.construct.mining.rewriting import (
-        InstructionRewriter as InstructionRewriter,
-        RewordedInstruction as RewordedInstruction,
-    )
+    from repoassay.construct.mining.rewriting import InstructionRewriter as InstructionRewriter
     from repoassay.construct.mining.rules import MiningRules as MiningRules, read_mining_rules as read_mining_rules
     from repoassay.construct.mining.suite import begin_suite as begin_suite
     from repoassay.construct.prove import (
         ProofCase as ProofCase,
         ProofFinding as ProofFinding,
         ProofRole as ProofRole,
-        ProvenTask as ProvenTask,
         flip_rate as flip_rate,
     )
     from repoassay.construct.recipe.infer import (

@@ -45,20 +45,9 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
         raise BadInput(f"{quote(asked.id)} is no task id.", "Write up to 64 letters, digits, '-', '_' and '.'.")
     solution, base = _commits(asked, history)
     trees = history.tree(base), history.tree(solution)
-    proposal, runner = asked.proposal, asked.runner
-    ours: MaintainersTests | NodeTests | None = None
-    patched: tuple[str, ...] = ()
-    if runner == "repository":
-        project = Project(trees[1], history.content)
-        ours = find_tests(project)
-        split, patched = split_in_place(*trees, asked.only, ours, history.content)
-        if not split.tests and project.has("package.json"):
-            ours = find_node_tests(project)
-            split, patched = split_in_place(*trees, asked.only, ours, history.content)
-    else:
-        split = split_change(*trees, asked.only, runner)
-    of_node = isinstance(ours, NodeTests)
-    if of_node and asked.requirements:
+    proposal = asked.proposal
+    split, ours, patched = _split(asked, trees, history)
+    if isinstance(ours, NodeTests) and asked.requirements:
         raise BadInput("The change is of JavaScript, and --requirement names packages of Python.", "Leave it out.")
     if not split.solution:
         raise BadInput(
@@ -84,26 +73,8 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
             licence=licence,
             rules=_rules(proposal, trees[0], warnings) if proposal else "",
             repository=repository,
-            environment=Environment(
-                python=_python(asked.python or "3.11"),
-                resolve=REQUIREMENTS if not (of_node or runner == "node") or asked.requirements else None,
-                path=asked.import_path or ((".",) if of_node else _import_path(trees[0])),
-                checks=proposal.checks if proposal else (),
-            ),
-            grading=Grading(
-                tests=HiddenTests(
-                    fail_to_pass=("to::prove",),
-                    seconds=asked.seconds or (_MOST_SECONDS if ours else 60),
-                    cwd="repository",
-                    runner=runner,
-                    reader=ours.reader if isinstance(ours, NodeTests) else "pytest",
-                    before=ours.command.before if isinstance(ours, NodeTests) else (),
-                    patch=TEST_PATCH if ours else None,
-                    files=split.tests if ours else (),
-                    arguments=ours.arguments if ours else (),
-                    support=ours.support if ours else (),
-                )
-            ),
+            environment=_environment(asked, ours, trees[0]),
+            grading=Grading(tests=_hidden_tests(asked, ours, split)),
         )
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
@@ -122,12 +93,55 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
     if proposal:
         files |= _proposed(proposal, history, solution)
     given = tuple(name.removeprefix("tests/") for name in hidden) if asked.tests else ()
-    scripts = given if runner == "pytest" else ()
+    scripts = given if asked.runner == "pytest" else ()
     draft = TaskDraft(
         task, base, solution, diff, files, given or split.tests, scripts, tuple(warnings),
         node=ours if isinstance(ours, NodeTests) else None,
     )  # fmt: skip
     return draft.with_tests(("to::prove",))
+
+
+def _split(
+    asked: TaskRequest, trees: tuple[dict[str, HistoryEntry], dict[str, HistoryEntry]], history: History
+) -> tuple[CommitSplit, MaintainersTests | NodeTests | None, tuple[str, ...]]:
+    """What of the change is solution and what tests, the maintainers' own tests, and the files their patch is of."""
+    if asked.runner != "repository":
+        return split_change(*trees, asked.only, asked.runner), None, ()
+    project = Project(trees[1], history.content)
+    ours: MaintainersTests | NodeTests = find_tests(project)
+    split, patched = split_in_place(*trees, asked.only, ours, history.content)
+    if not split.tests and project.has("package.json"):
+        ours = find_node_tests(project)
+        split, patched = split_in_place(*trees, asked.only, ours, history.content)
+    return split, ours, patched
+
+
+def _environment(
+    asked: TaskRequest, ours: MaintainersTests | NodeTests | None, base: dict[str, HistoryEntry]
+) -> Environment:
+    of_node = isinstance(ours, NodeTests)
+    return Environment(
+        python=_python(asked.python or "3.11"),
+        resolve=REQUIREMENTS if not (of_node or asked.runner == "node") or asked.requirements else None,
+        path=asked.import_path or ((".",) if of_node else _import_path(base)),
+        checks=asked.proposal.checks if asked.proposal else (),
+    )
+
+
+def _hidden_tests(asked: TaskRequest, ours: MaintainersTests | NodeTests | None, split: CommitSplit) -> HiddenTests:
+    """What decides, before it is known which tests must pass."""
+    return HiddenTests(
+        fail_to_pass=("to::prove",),
+        seconds=asked.seconds or (_MOST_SECONDS if ours else 60),
+        cwd="repository",
+        runner=asked.runner,
+        reader=ours.reader if isinstance(ours, NodeTests) else "pytest",
+        before=ours.command.before if isinstance(ours, NodeTests) else (),
+        patch=TEST_PATCH if ours else None,
+        files=split.tests if ours else (),
+        arguments=ours.arguments if ours else (),
+        support=ours.support if ours else (),
+    )
 
 
 _RULES = tuple(f"{folder}CONTRIBUTING.{suffix}" for folder in ("", ".github/", "docs/") for suffix in ("md", "rst"))

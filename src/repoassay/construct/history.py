@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import datetime
 import re
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.errors import BadInput, InfraFault
 from repoassay.formats import repository_of
+from repoassay.sandbox import temporary_folder
 from repoassay.text import printable, quote
 from repoassay.workspace import ATTRIBUTES, run_git
 
@@ -173,7 +173,7 @@ def open_history(url: str, revisions: Iterable[str], *, tags: bool = False) -> I
         BadInput: When it cannot be copied.
     """
     wanted = list(revisions)
-    with tempfile.TemporaryDirectory(prefix="repoassay-history-", ignore_cleanup_errors=True) as folder:
+    with temporary_folder("history") as folder:
         place = Path(folder, "copy.git")
         try:
             if not tags and len(wanted) == 2 and all(map(_COMMIT.fullmatch, wanted)):

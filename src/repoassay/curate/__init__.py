@@ -11,25 +11,13 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.curate.auditing import (
-        audit_suite as audit_suite,
-        saturated_tasks as saturated_tasks,
-        search_canary as search_canary,
-    )
-    from repoassay.curate.candidates import (
-        RepositoryCandidate as RepositoryCandidate,
-        find_candidates as find_candidates,
-    )
-    from repoassay.curate.contamination import AuditFinding as AuditFinding
+    from repoassay.curate.auditing import audit_suite as audit_suite, search_canary as search_canary
+    from repoassay.curate.candidates import find_candidates as find_candidates
     from repoassay.curate.draft_file import DRAFT as DRAFT, read_draft_file as read_draft_file
-    from repoassay.curate.drafting import DraftedTask as DraftedTask, draft_task as draft_task
+    from repoassay.curate.drafting import draft_task as draft_task
     from repoassay.curate.evidence import read_toml as read_toml
     from repoassay.curate.layout import today as today
-    from repoassay.curate.linking import (
-        LinkedScore as LinkedScore,
-        ScoredAttempt as ScoredAttempt,
-        link_scores as link_scores,
-    )
+    from repoassay.curate.linking import ScoredAttempt as ScoredAttempt, link_scores as link_scores
     from repoassay.curate.model_draft import draft_by_model as draft_by_model
     from repoassay.curate.pool import (
         PooledRepository as PooledRepository,
@@ -37,21 +25,14 @@ if TYPE_CHECKING:
         was_selected as was_selected,
     )
     from repoassay.curate.private_share import private_problems as private_problems
-    from repoassay.curate.proving import (
-        CuratedProof as CuratedProof,
-        is_proven as is_proven,
-        prove_suite as prove_suite,
-    )
+    from repoassay.curate.proving import CuratedProof as CuratedProof, prove_suite as prove_suite
     from repoassay.curate.releasing import (
-        Release as Release,
         check_release as check_release,
         read_release as read_release,
         release_suite as release_suite,
     )
     from repoassay.curate.rules import (
         DEFAULT_RULES as DEFAULT_RULES,
-        FACTS as FACTS,
-        SelectionRule as SelectionRule,
         parse_rule as parse_rule,
         read_selection_rules as read_selection_rules,
     )
@@ -62,11 +43,9 @@ if TYPE_CHECKING:
     )
     from repoassay.curate.template import write_template as write_template
     from repoassay.curate.thresholds import (
-        MARGIN as MARGIN,
         MeasuredCriterion as MeasuredCriterion,
-        Threshold as Threshold,
         measure_thresholds as measure_thresholds,
     )
-    from repoassay.curate.verification import Completeness as Completeness, verify_pooled as verify_pooled
+    from repoassay.curate.verification import verify_pooled as verify_pooled
 else:
     __getattr__, __dir__ = attach(__name__)

@@ -7,7 +7,6 @@ import datetime
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 from repoassay.construct import HistoryEntry, Project, find_repository, open_history
 from repoassay.curate.evidence import read_toml
 from repoassay.errors import BadInput, InfraFault
+from repoassay.sandbox import temporary_folder
 from repoassay.text import printable, quote
 from repoassay.workspace import fetch_commit, unpack
 
@@ -119,7 +119,7 @@ def open_candidate(candidate: RepositoryCandidate) -> Iterator[RepositorySource]
     Raises:
         BadInput: When it is none of what a candidate may be, or cannot be read.
     """
-    with tempfile.TemporaryDirectory(prefix="repoassay-candidate-", ignore_cleanup_errors=True) as place:
+    with temporary_folder("candidate") as place:
         tree = Path(place, "tree")
         tree.mkdir()
         path = Path(candidate.place)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import difflib
 import json
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.curate.model_draft import DraftingModel
 from repoassay.grading import Job, grade_deliverables
-from repoassay.sandbox import Sandbox
+from repoassay.sandbox import Sandbox, temporary_folder
 from repoassay.tasks import TaskFolder
 from repoassay.text import printable
 from repoassay.types import Attribution, Outcome, inner_path
@@ -66,7 +65,7 @@ def probe_without_repository(folder: TaskFolder, ask: DraftingModel, sandbox: Sa
         wanted = {inner_path(name): str(text) for name, text in list(files.items())[:_MOST_FILES]}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False, "the model's answer is no object with files"
-    with tempfile.TemporaryDirectory(prefix="repoassay-probe-") as place:
+    with temporary_folder("probe") as place:
         Path(place).chmod(0o755)  # the sandbox's account reads it
         for name, text in wanted.items():
             path = Path(place, name)

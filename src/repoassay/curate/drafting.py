@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ from repoassay.errors import BadInput, BadTask
 from repoassay.formats import REQUIREMENTS
 from repoassay.grading import Job, grade_deliverables, names
 from repoassay.mutants import run_battery
-from repoassay.sandbox import Cache, Sandbox, remove_tree
+from repoassay.sandbox import Cache, Sandbox, remove_tree, temporary_folder
 from repoassay.tasks import TaskFolder, digest_folder, read_task, task_from_toml
 from repoassay.types import Environment, Verdict
 from repoassay.workspace import PreparedTask
@@ -90,7 +89,7 @@ def draft_task(
     if place.exists():
         raise BadInput(f"The task {place} exists.", "Remove it, or give the draft another id.")
     pooled.seed(cache)
-    with tempfile.TemporaryDirectory(prefix="repoassay-draft-", ignore_cleanup_errors=True) as scratch:
+    with temporary_folder("draft") as scratch:
         maker = _Maker(pooled, draft, drafted, Path(scratch, draft.task.id), complete, author)
         layout = maker.lay(cache, sandbox)
         make_outputs(draft, drafted, layout, sandbox, maker.outputs, step)

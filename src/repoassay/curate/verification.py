@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,7 @@ from repoassay.curate.pool import COMPLETENESS, PooledRepository
 from repoassay.curate.readme import ReadmeCommand, find_readme, readme_commands
 from repoassay.diagnosis import printed_cause
 from repoassay.errors import BadInput
-from repoassay.sandbox import Cache, Completed, Sandbox
+from repoassay.sandbox import Cache, Completed, Sandbox, temporary_folder
 from repoassay.text import printable
 from repoassay.types import FileEdit, Limits
 from repoassay.workspace import PreparedTask
@@ -132,7 +131,7 @@ def verify_pooled(
             complete, why = data.get("verdict") == "complete", str(data.get("why", ""))
             pythons = {str(each["python"]): str(each["why"]) for each in data.get("tried_on", [])}
             return Completeness(pooled.name, complete, why, float(data.get("seconds", 0)), place, True, pythons)
-    with tempfile.TemporaryDirectory(prefix="repoassay-verify-", ignore_cleanup_errors=True) as scratch:
+    with temporary_folder("verify") as scratch:
         installed, given_up = install_pooled(pooled, Path(scratch), cache, sandbox, step)
         found: dict[str, Any] = {}
         data = {"repository": pooled.name, "looked_at": identity, "times": times, "given_up": list(given_up)}

@@ -12,13 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.diagnosis.actions import action_of as action_of, shell_command_of as shell_command_of
     from repoassay.diagnosis.case import AttemptCase as AttemptCase, PackageRequest as PackageRequest
-    from repoassay.diagnosis.classes import (
-        SUBCLASSES as SUBCLASSES,
-        ErrorClass as ErrorClass,
-        Named as Named,
-        Subclass as Subclass,
-        parse_class as parse_class,
-    )
+    from repoassay.diagnosis.classes import ErrorClass as ErrorClass, Subclass as Subclass, parse_class as parse_class
     from repoassay.diagnosis.classifier import (
         Ask as Ask,
         ClassifierReply as ClassifierReply,
@@ -46,7 +40,7 @@ if TYPE_CHECKING:
         label_book as label_book,
         label_from_text as label_from_text,
     )
-    from repoassay.diagnosis.printed import PrintedCause as PrintedCause, printed_cause as printed_cause
+    from repoassay.diagnosis.printed import printed_cause as printed_cause
     from repoassay.diagnosis.rules import (
         DiagnosisRule as DiagnosisRule,
         builtin_rules as builtin_rules,

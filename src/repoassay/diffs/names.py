@@ -11,6 +11,7 @@ __all__ = ["is_git_name", "safe_path", "unquote"]
 
 MAX_PATH_BYTES = 1024
 MAX_COMPONENT_BYTES = 255
+_MAX_QUOTED_BYTES = 16_384
 MAX_DEPTH = 64
 """Components of a path: with hundreds, writing its folders takes minutes."""
 
@@ -30,7 +31,7 @@ def unquote(text: bytes, line: int) -> tuple[bytes, bytes]:
     Raises:
         PatchError: When the quotes do not end or hold an escape that Git does not write.
     """
-    match = _QUOTED.match(text)
+    match = _QUOTED.match(text) if len(text) <= _MAX_QUOTED_BYTES else None  # letter by letter: much time and memory
     if match is None:
         raise PatchError("a quoted file name is not well formed", line=line)
     return _ESCAPE.sub(_plain, match[1]), text[match.end() :]

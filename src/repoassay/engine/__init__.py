@@ -19,16 +19,11 @@ if TYPE_CHECKING:
         word as word,
     )
     from repoassay.engine.assess import TaskAssurance as TaskAssurance
-    from repoassay.engine.attempt import (
-        AttemptContext as AttemptContext,
-        AttemptResult as AttemptResult,
-        OpenAttempt as OpenAttempt,
-        work as work,
-    )
+    from repoassay.engine.attempt import AttemptContext as AttemptContext, OpenAttempt as OpenAttempt, work as work
     from repoassay.engine.attempt_cluster import check_executor as check_executor
     from repoassay.engine.change import crossing as crossing
     from repoassay.engine.cost_bound import CostBound as CostBound, bound_of as bound_of
-    from repoassay.engine.division import CollectedShares as CollectedShares, collect_shares as collect_shares
+    from repoassay.engine.division import collect_shares as collect_shares
     from repoassay.engine.execution import (
         Progress as Progress,
         check as check,

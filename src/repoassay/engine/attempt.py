@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from repoassay.agents import Agent, in_workspace
@@ -19,7 +19,7 @@ from repoassay.engine.submitted_files import describe
 from repoassay.engine.verdict_adjustment import adjust_verdict, failure_told_by, started_elsewhere, unstarted
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.grading import fault, judge, missing_keys, name_isolation, not_gradable
-from repoassay.sandbox import Command, Completed, SandboxSetup
+from repoassay.sandbox import Command, Completed, SandboxSetup, temporary_folder
 from repoassay.tasks import TaskFolder, refuse_steps
 from repoassay.types import (
     AgentEntry,
@@ -84,7 +84,7 @@ def work(
     """
     cancel = cancel or threading.Event()
     entry = entry or AttemptContext(into.name)
-    started = datetime.now(UTC)
+    started, began = datetime.now(UTC), time.monotonic()
     submission = Submission()
     account: AttemptAccess | None = None
     try:
@@ -113,9 +113,8 @@ def work(
     verdict, excuse, well = _with_start(verdict, folder, submission, account, entry)
     spent, over = (account.spent, account.over_run) if account else (None, "")
     verdict = name_isolation(verdict, bench.sandbox)
-    return AttemptResult(
-        submission, verdict, started, datetime.now(UTC), cancel.is_set(), spent, over, excuse, started_well=well
-    )
+    ended = started + timedelta(seconds=time.monotonic() - began)  # a clock may be set back meanwhile
+    return AttemptResult(submission, verdict, started, ended, cancel.is_set(), spent, over, excuse, started_well=well)
 
 
 def _with_start(
@@ -249,7 +248,7 @@ class OpenAttempt:
         self.folder, self._bench = folder, bench
         with contextlib.ExitStack() as stack:
             stack.callback(bench.oracle.close)
-            into = tempfile.TemporaryDirectory(prefix="repoassay-attempt-", ignore_cleanup_errors=True)
+            into = temporary_folder("attempt")
             self._place = Path(stack.enter_context(into))
             self._layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
             self._crossed = stack.enter_context(crossing(self._layout, self._place / "submission"))

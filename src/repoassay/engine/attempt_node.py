@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,7 +20,7 @@ from repoassay.engine.starts import Starts
 from repoassay.engine.task_parcels import ShippedTasks
 from repoassay.errors import BadInput
 from repoassay.executors import NodePlace, pack_files
-from repoassay.sandbox import open_sandbox
+from repoassay.sandbox import open_sandbox, temporary_folder
 from repoassay.types import Plan, Record
 
 __all__ = ["AttemptNode"]
@@ -63,7 +62,7 @@ class AttemptNode:
                 self._installed.add(record.agent)
         if record.started:
             self._starts.saw(record.agent)
-        with tempfile.TemporaryDirectory(prefix="repoassay-attempt-", ignore_cleanup_errors=True) as folder:
+        with temporary_folder("attempt") as folder:
             into = Path(folder, "attempts", record.attempt)
             into.mkdir(parents=True)
             made = self._made(record, into, cancel)

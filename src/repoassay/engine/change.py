@@ -6,7 +6,6 @@ names, and a pull request leaves `submission.diff`, `commits.json` and `descript
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from repoassay.grading import COMMITS, DESCRIPTION_FILE, PULL_DIFF
 from repoassay.grading.pull_request import DIFF
-from repoassay.sandbox import ExportSpec, Sandbox
+from repoassay.sandbox import ExportSpec, Sandbox, temporary_folder
 from repoassay.types import TaskKind
 from repoassay.workspace import DESCRIPTION, PreparedTask, changes_between, collect_git, read_left
 
@@ -65,7 +64,7 @@ def crossing(layout: PreparedTask, files: Path) -> Iterator[Crossing]:
         whole = ExportSpec("/workspace/output", files, max_bytes=task.outputs.max_bytes, skip=(".git",))
         yield Crossing(layout, files, files, (whole,))
         return
-    with tempfile.TemporaryDirectory(prefix="repoassay-tree-", ignore_cleanup_errors=True) as scratch:
+    with temporary_folder("tree") as scratch:
         place = Path(scratch)
         for name in ("tree", "git", "output"):
             (place / name).mkdir()

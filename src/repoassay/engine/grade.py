@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +11,7 @@ from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.staged_output import StagedOutput, grade_output, stage_output
 from repoassay.errors import BadInput, InfraFault
 from repoassay.grading import Graded, Job, fault, grade_deliverables, name_isolation, with_ending
+from repoassay.sandbox import temporary_folder
 from repoassay.tasks import SuiteFolder, TaskFolder
 from repoassay.types import TaskKind, Verdict
 
@@ -46,7 +46,7 @@ def grade_outputs(
     suite.need_data()
     tasks = sorted(suite.tasks, key=lambda folder: folder.task.id)
     given = {folder.task.id: (places or {}).get(folder.task.id, outputs / folder.task.id) for folder in tasks}
-    with tempfile.TemporaryDirectory(prefix="repoassay-outputs-", ignore_cleanup_errors=True) as staging:
+    with temporary_folder("outputs") as staging:
         staged = _staged(tasks, given, Path(staging))
         if executor == "local":
             yield from _grade_here(list(staged), bench, workers or 1)

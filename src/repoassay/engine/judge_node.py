@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from repoassay.model_proxy import (
     open_model,
 )  # fmt: skip
 from repoassay.records import read_calls
+from repoassay.sandbox import temporary_folder
 from repoassay.types import Record
 
 __all__ = ["JudgeNode"]
@@ -59,7 +59,7 @@ class JudgeNode:
     def do(self, record: Question, cancel: threading.Event) -> ModelAnswer:
         """See `NodeWork.do`."""
         settings, error, text = self._settings, "", ""
-        with tempfile.TemporaryDirectory(prefix="repoassay-judge-") as place:
+        with temporary_folder("judge") as place:
             journal = Path(place, "usage.jsonl")
             with open_model(
                 settings.model, self._upstreams.values(), journal, name="judge", prices=self._prices,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from repoassay.engine.output_cluster import GradedOutput, OutputJob, OutputSetti
 from repoassay.engine.staged_output import StagedOutput, grade_output
 from repoassay.engine.task_parcels import ShippedTasks
 from repoassay.executors import NodePlace, unpack_files
-from repoassay.sandbox import open_sandbox
+from repoassay.sandbox import open_sandbox, temporary_folder
 from repoassay.types import Record
 
 __all__ = ["OutputNode"]
@@ -37,7 +36,7 @@ class OutputNode:
     def do(self, record: OutputJob, cancel: threading.Event) -> GradedOutput:
         """See `NodeWork.do`."""
         folder = self._tasks[record.parcel]
-        with tempfile.TemporaryDirectory(prefix="repoassay-output-", ignore_cleanup_errors=True) as place:
+        with temporary_folder("output") as place:
             files = Path(place, "files")
             files.mkdir()
             unpack_files(record.files, files)

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 from repoassay.errors import BadInput
+from repoassay.sandbox import temporary_folder
 from repoassay.tasks import SuiteFolder, digest_folder, find_suite
 
 __all__ = ["suite_of_prompts"]
@@ -122,7 +123,7 @@ def _write(into: Path, texts: dict[str, str], repository: Path, version: str) ->
 
 
 def _repository_digest(repository: Path) -> str:
-    with tempfile.TemporaryDirectory(prefix="repoassay-repository-") as part:
+    with temporary_folder("repository") as part:
         _copy(repository, Path(part, "tree"))
         return digest_folder(Path(part, "tree"))
 

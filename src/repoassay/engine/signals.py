@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import glob
 import hashlib
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -20,7 +19,7 @@ from repoassay.engine.signal_files import NAME, SignalFile, keep, measured_of, r
 from repoassay.errors import BadInput, Interrupted, RepoAssayError
 from repoassay.grading import PullRequest, diff_name, head_tree, reference_pull_request
 from repoassay.records import RunFolder
-from repoassay.sandbox import Cache, Sandbox, refuse_task_images
+from repoassay.sandbox import Cache, Sandbox, refuse_task_images, temporary_folder
 from repoassay.signals import Signal, ToolRunner, signals
 from repoassay.tasks import TaskFolder, find_suite, read_regular
 from repoassay.types import Commits, PlannedTask
@@ -243,7 +242,7 @@ class _Measuring:
 
     def _signals(self, change: MeasuredChange, table: _Table, diff: bytes) -> tuple[Signal, ...]:
         assert table.layout is not None and table.bench is not None
-        with tempfile.TemporaryDirectory(prefix="repoassay-signals-", ignore_cleanup_errors=True) as scratch:
+        with temporary_folder("signals") as scratch:
             head = Path(scratch, "head")
             head.mkdir()
             try:

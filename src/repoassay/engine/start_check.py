@@ -10,7 +10,6 @@ nobody in whose money is spent.
 from __future__ import annotations
 
 import socket
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -34,7 +33,16 @@ from repoassay.engine.model_access import NO_MODEL, PORT, client_env
 from repoassay.engine.models import provider_of, upstreams_of
 from repoassay.errors import BadInput, InfraFault, Unavailable
 from repoassay.model_proxy import VENDORS, Upstream, check_reachable
-from repoassay.sandbox import Cache, Command, Completed, Sandbox, network_of, open_door, permitted_hosts
+from repoassay.sandbox import (
+    Cache,
+    Command,
+    Completed,
+    Sandbox,
+    network_of,
+    open_door,
+    permitted_hosts,
+    temporary_folder,
+)
 from repoassay.tasks import SuiteFolder
 from repoassay.types import AgentEntry, Ended, NetworkPolicy, Plan
 from repoassay.workspace import PreparedTask, lay_out
@@ -132,7 +140,7 @@ def start_once(
         layout.folder.task.network_policy, sandbox, needs_model=bool(entry.model), asked=plan.metering.network
     )
     came = threading.Event()
-    with tempfile.TemporaryDirectory(prefix="repoassay-preflight-", ignore_cleanup_errors=True) as place:
+    with temporary_folder("preflight") as place:
         into = Path(place)
         patience = _PATIENCE_MODEL if entry.model or failed else _PATIENCE
         try:

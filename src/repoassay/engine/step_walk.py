@@ -7,7 +7,6 @@ agent never meets tests, nor what a later step asks for, and no process, link or
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from repoassay.engine.step_records import join_exits, join_prompts, join_traject
 from repoassay.engine.submitted_files import describe
 from repoassay.errors import InfraFault
 from repoassay.grading import diff_name, ends_with, join_verdicts, unbegun, with_ending
-from repoassay.sandbox import Sandbox
+from repoassay.sandbox import Sandbox, temporary_folder
 from repoassay.tasks import SETUP, step_folders, step_place
 from repoassay.text import printable
 from repoassay.types import Ended, FileEdit, Submission, TaskKind, Verdict
@@ -132,7 +131,7 @@ def set_up(layout: PreparedTask, start: Edits, sandbox: Sandbox, cancel: threadi
     begun = {name: edit for name, edit in begun.items() if name not in covered}
     begun[place] = FileEdit(script.read_bytes(), executable=True)
     limits = view.task.limits.model_copy(update={"seconds": _SETUP_SECONDS})
-    with tempfile.TemporaryDirectory(prefix="repoassay-setup-", ignore_cleanup_errors=True) as scratch:
+    with temporary_folder("setup") as scratch:
         with crossing(layout, Path(scratch)) as crossed:
             command = replace(in_workspace(layout, limits, ("/bin/bash", place), edits=begun), collect=crossed.collect)
             done = sandbox.run(command, cancel)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from repoassay.mutants import (
     run_battery,
     strength_line,
 )
+from repoassay.sandbox import temporary_folder
 from repoassay.tasks import TaskFolder, step_folders
 from repoassay.text import join_names
 from repoassay.types import Outcome, TaskKind, TaskStrength
@@ -108,7 +108,7 @@ def _prove(folder: TaskFolder, name: str, bench: GradingContext, repeat: int) ->
     comment = ""
     for _ in range(repeat):
         bench.go_on()
-        with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as place:
+        with temporary_folder("proof") as place:
             worked = work(folder, agent, bench, Path(place))
         verdict = worked.verdict
         outcomes.append(verdict.outcome)
@@ -125,7 +125,7 @@ def prove_mutants(folder: TaskFolder, bench: GradingContext, most: int, repeat: 
     They are graded once: whether grading is stable the other proofs show. The share that is refused is kept, so that
     runs of the task are told of it.
     """
-    with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as place:
+    with temporary_folder("proof") as place:
         worked = work(folder, find_agent("reference"), bench, Path(place))
         if worked.verdict.outcome is Outcome.PASSED:
             try:

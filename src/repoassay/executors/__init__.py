@@ -11,19 +11,13 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.executors.cache_share import ShareFolder as ShareFolder
-    from repoassay.executors.local import LocalCluster as LocalCluster, LocalExecutor as LocalExecutor
-    from repoassay.executors.opening import (
-        find_executor as find_executor,
-        is_executor as is_executor,
-        open_cluster as open_cluster,
-    )
+    from repoassay.executors.local import LocalExecutor as LocalExecutor
+    from repoassay.executors.opening import find_executor as find_executor, is_executor as is_executor
     from repoassay.executors.parcels import (
         CacheParcel as CacheParcel,
         pack_files as pack_files,
         pack_tree as pack_tree,
         unpack_files as unpack_files,
-        unpack_tree as unpack_tree,
     )
     from repoassay.executors.protocol import (
         Cluster as Cluster,

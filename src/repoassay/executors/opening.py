@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import cast
 
 from repoassay.errors import BadInput
-from repoassay.executors.protocol import Cluster, Executor, NodeSetup
+from repoassay.executors.protocol import Executor
 from repoassay.plugins import bundled_plugins, find, installed_plugins, is_dotted, offers, resolve
 from repoassay.text import quote, suggest
 
-__all__ = ["find_executor", "is_executor", "open_cluster"]
+__all__ = ["find_executor", "is_executor"]
 
 _GROUP = "repoassay.executors"
 
@@ -32,13 +32,3 @@ def find_executor(name: str) -> Executor:
         known = [*bundled_plugins(_GROUP), *installed_plugins(_GROUP)]
         raise BadInput(f"There is no executor {quote(name)}.", suggest(kind, known))
     return cast("Executor", resolve(find(_GROUP, kind, dotted=True))(address))
-
-
-def open_cluster(name: str, setup: NodeSetup, workers: int | None) -> Cluster | None:
-    """Open the cluster of an executor; None for `local`, whose work is done in this process without one.
-
-    Raises:
-        BadInput: There is no such executor.
-        Unavailable: Its cluster cannot be used.
-    """
-    return None if name == "local" else find_executor(name).open(setup, workers)

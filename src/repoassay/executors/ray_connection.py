@@ -10,12 +10,12 @@ import contextlib
 import os
 import shutil
 import socket
-import tempfile
 from functools import partial
 from typing import Any
 
 from repoassay.errors import BadInput, MissingExtra, Unavailable
 from repoassay.executors.node_work import usable_cores
+from repoassay.sandbox import make_temporary
 from repoassay.text import one_line, quote
 
 __all__ = ["RayConnection"]
@@ -74,7 +74,7 @@ class RayConnection:
     def _start(self, workers: int) -> None:
         from ray._private import ray_constants
 
-        folder = tempfile.mkdtemp(prefix="repoassay-ray-")
+        folder = str(make_temporary("ray"))
         self._ends.callback(shutil.rmtree, folder, ignore_errors=True)
         reachable = ray_constants.ENABLE_RAY_CLUSTER
         ray_constants.ENABLE_RAY_CLUSTER = False  # as Ray has it on other systems: every port is on loopback

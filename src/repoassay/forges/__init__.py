@@ -39,13 +39,7 @@ if TYPE_CHECKING:
         PullOutcome as PullOutcome,
         outcomes_of_pulls as outcomes_of_pulls,
     )
-    from repoassay.forges.posting import (
-        ForgePost as ForgePost,
-        PostState as PostState,
-        plan_posts as plan_posts,
-        post_planned as post_planned,
-    )
-    from repoassay.forges.pull import ForgePull as ForgePull
+    from repoassay.forges.posting import PostState as PostState, plan_posts as plan_posts, post_planned as post_planned
     from repoassay.forges.pull_items import items_of_pulls as items_of_pulls
     from repoassay.forges.review_request import (
         ReviewRequest as ReviewRequest,

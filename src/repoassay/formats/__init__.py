@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         junit_document as junit_document,
         write_junit_file as write_junit_file,
     )
-    from repoassay.formats.mirrors import is_git as is_git, mirrors_of as mirrors_of, read_mirrors as read_mirrors
+    from repoassay.formats.mirrors import read_mirrors as read_mirrors
     from repoassay.formats.parquet import (
         read_arrow_records as read_arrow_records,
         read_parquet_records as read_parquet_records,
@@ -55,27 +55,17 @@ if TYPE_CHECKING:
         import_rows as import_rows,
         refused_in as refused_in,
     )
-    from repoassay.formats.row_supplies import (
-        RowSupplies as RowSupplies,
-        TakesEnvironment as TakesEnvironment,
-        supplies_of as supplies_of,
-    )
+    from repoassay.formats.row_supplies import RowSupplies as RowSupplies, supplies_of as supplies_of
     from repoassay.formats.row_tasks import (
         RowTasks as RowTasks,
         task_of_row as task_of_row,
         tasks_of as tasks_of,
         usable_tasks as usable_tasks,
     )
-    from repoassay.formats.rows import (
-        RefusedRow as RefusedRow,
-        load_hub as load_hub,
-        read_rows as read_rows,
-        sort_rows as sort_rows,
-    )
+    from repoassay.formats.rows import load_hub as load_hub, read_rows as read_rows, sort_rows as sort_rows
     from repoassay.formats.submission_backlog import SubmissionBacklog as SubmissionBacklog
     from repoassay.formats.submissions import (
         PatchSubmission as PatchSubmission,
-        SubmissionMark as SubmissionMark,
         SubmissionReader as SubmissionReader,
         read_submissions as read_submissions,
     )
@@ -83,7 +73,6 @@ if TYPE_CHECKING:
     from repoassay.formats.task_toml import edit_task_toml as edit_task_toml, toml_string as toml_string
     from repoassay.formats.write_task import (
         REQUIREMENTS as REQUIREMENTS,
-        UnusableRow as UnusableRow,
         import_path_of as import_path_of,
         safe_id as safe_id,
     )

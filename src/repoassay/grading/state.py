@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from repoassay.diffs import PatchError, apply_patch, read_patch
+from repoassay.grading.in_place.support import FOLDERS, SETTINGS, starts_up
 from repoassay.tasks import TaskFolder, read_regular
 from repoassay.types import CriterionResult, FileEdit, Outcome, TestResult
 
 __all__ = ["beside_artifacts", "blame_withheld", "outside_places", "reward_of", "start_up_files"]
 
-_START_UP = frozenset({
-    "conftest.py", "sitecustomize.py", "usercustomize.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml",
-    "tox.ini", "setup.cfg", "pyproject.toml", ".Rprofile", ".Renviron",
-})  # fmt: skip
-"""Files by which Python, R, and pytest in a script of tests run other code or other tests than the script says."""
-_METADATA = (".egg-info", ".dist-info")
+_START_UP = SETTINGS | {".Rprofile", ".Renviron"}
+"""Files by which R, and pytest in a script of tests, run other code or other tests than the script says."""
 _MOST_BYTES = 64 * 2**20
 
 
@@ -63,13 +60,20 @@ def start_up_files(folder: TaskFolder, base: Path, edits: Mapping[str, FileEdit 
     tests = folder.task.grading.tests
     if folder.task.state is None or tests is None or tests.runner != "script":
         return []
-    found = [path for path in edits if _starts(PurePosixPath(path))]
+    names = frozenset(file.name for file in folder.tests.rglob("*.*"))
+    homes = (folder.task.state.work, *folder.task.state.places)
+    found = [path for path in edits if starts_up(path) or _stands_before(PurePosixPath(path), names, homes)]
     return sorted(set(found) - _solved(folder.solution, folder.digest, base)) if found else []
 
 
-def _starts(path: PurePosixPath) -> bool:
-    name = path.name
-    return name in _START_UP or name.endswith(".pth") or any(part.endswith(_METADATA) for part in path.parts)
+def _stands_before(path: PurePosixPath, names: frozenset[str], homes: Collection[str]) -> bool:
+    """Whether a file would be read before, or in place of, tests that a script lays among an agent's files.
+
+    That is settings, `__init__.py` around tests, and what lies in a folder with the name of a test's file (`names`),
+    into which a copy of that file falls. `homes` are the folders in which an agent stands.
+    """
+    around = path.parent.name in FOLDERS or f"/{path.parent}" in homes
+    return path.name in _START_UP or not names.isdisjoint(path.parts[:-1]) or (around and path.stem == "__init__")
 
 
 @lru_cache(maxsize=64)

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import json
 import shutil
-import tempfile
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -41,7 +40,7 @@ from repoassay.model_proxy import (
     open_gateway,
 )
 from repoassay.records import JOURNAL, STEPS, read_steps
-from repoassay.sandbox import Completed, SandboxNetwork, open_door
+from repoassay.sandbox import Completed, SandboxNetwork, open_door, temporary_folder
 from repoassay.types import Ended, Exit, Spending, Trajectory
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ class SandboxAgent(BaseAgent):  # type: ignore[misc]
         assert isinstance(self.options, SandboxAgentOptions)
         self._asked = self.options
         self._agent: ModelledAgent = find_modelled(self._asked.agent)
-        self._place = tempfile.TemporaryDirectory(prefix="repoassay-harbor-agent-", ignore_cleanup_errors=True)
+        self._place = temporary_folder("harbor-agent")
         self._work: _Work | None = None
         self._done: _Work | None = None
 

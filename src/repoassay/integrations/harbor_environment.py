@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import tempfile
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -20,7 +19,7 @@ from harbor.environments.capabilities import EnvironmentCapabilities
 from repoassay.engine import GradingContext, OpenAttempt
 from repoassay.errors import Interrupted, Unavailable
 from repoassay.interchange import import_suite, read_verifier
-from repoassay.sandbox import Cache, Command, SandboxSession, SandboxSetup, open_sandbox
+from repoassay.sandbox import Cache, Command, SandboxSession, SandboxSetup, open_sandbox, temporary_folder
 from repoassay.tasks import find_suite, refuse_steps
 from repoassay.types import Ended
 
@@ -70,7 +69,7 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]
 
     def _start(self) -> None:
         folder, cache = self.environment_dir.parent, Cache()
-        place = self._ends.enter_context(tempfile.TemporaryDirectory(prefix="repoassay-harbor-"))
+        place = self._ends.enter_context(temporary_folder("harbor"))
         self._bench = bench = GradingContext(None, cache, open_sandbox(self._isolation, cache))
         done = import_suite("harbor", folder, Path(place, "suite"), lambda: bench)
         if done.refused:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import repoassay
 from repoassay.engine import Proof, failure_feedback
 from repoassay.errors import Interrupted, RepoAssayError
 from repoassay.grading import names
+from repoassay.sandbox import temporary_folder
 from repoassay.tasks import find_suite
 from repoassay.text import block, printable
 from repoassay.types import Attribution
@@ -88,7 +88,7 @@ class TaskItem(pytest.Item):
         """Why the agent's attempt is no pass; empty where it is one."""
         option = self.config.getoption
         agent, model, runs = option("repoassay_agent"), option("repoassay_model"), option("repoassay_runs")
-        with tempfile.TemporaryDirectory(prefix="repoassay-pytest-") as thrown_away:
+        with temporary_folder("pytest") as thrown_away:
             run = repoassay.evaluate(
                 self._suite, agent=agent, model=model, out=runs or thrown_away,
                 attempt_budget_usd=option("repoassay_budget"), **self._settings(),

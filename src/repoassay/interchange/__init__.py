@@ -18,11 +18,7 @@ if TYPE_CHECKING:
         ReportedResult as ReportedResult,
     )
     from repoassay.interchange.format_list import FormatEntry as FormatEntry, format_entries as format_entries
-    from repoassay.interchange.harbor_registry import (
-        HarborDataset as HarborDataset,
-        find_dataset as find_dataset,
-        open_dataset as open_dataset,
-    )
+    from repoassay.interchange.harbor_registry import find_dataset as find_dataset, open_dataset as open_dataset
     from repoassay.interchange.harness_reports import HarnessReports as HarnessReports
     from repoassay.interchange.import_record import (
         TaskRefusal as TaskRefusal,
@@ -30,18 +26,13 @@ if TYPE_CHECKING:
         kept_proofs as kept_proofs,
     )
     from repoassay.interchange.importers import (
-        ConvertedTask as ConvertedTask,
         Importer as Importer,
         TaskImporter as TaskImporter,
         find_importer as find_importer,
     )
     from repoassay.interchange.run_import import import_run as import_run
     from repoassay.interchange.run_judging import begun_run as begun_run, judge_run as judge_run
-    from repoassay.interchange.state_proof import (
-        PROOF_SECONDS as PROOF_SECONDS,
-        StateProof as StateProof,
-        prove_state_tasks as prove_state_tasks,
-    )
+    from repoassay.interchange.state_proof import StateProof as StateProof, prove_state_tasks as prove_state_tasks
     from repoassay.interchange.suite_import import (
         ImportedSuite as ImportedSuite,
         import_suite as import_suite,

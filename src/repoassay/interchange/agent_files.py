@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from repoassay.agents import read_transcript
 from repoassay.errors import BadInput
+from repoassay.sandbox import temporary_folder
 from repoassay.text import printable
 from repoassay.types import Trajectory
 
@@ -81,7 +81,7 @@ def trajectory_from(parser: str, files: Mapping[str, Path], *, agent: str, model
         files: The files, by the path the reader looks for in a transcript's folder.
         agent: The agent's name. `model`: the model's, when the files do not tell.
     """
-    with tempfile.TemporaryDirectory(prefix="repoassay-import-") as place:
+    with temporary_folder("import") as place:
         for name, origin in files.items():
             target = Path(place, name)
             target.parent.mkdir(parents=True, exist_ok=True)

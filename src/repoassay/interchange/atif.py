@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from repoassay.interchange.agent_files import (
     trajectory_from,
 )
 from repoassay.interchange.foreign_run import ForeignAttempt, ReportedResult
+from repoassay.sandbox import temporary_folder
 from repoassay.types import Attribution, Outcome
 
 __all__ = ["AtifRun", "looks_like_atif"]
@@ -52,7 +52,7 @@ class AtifRun:
         """One attempt a document."""
         if source.is_file() and source.suffix == ".jsonl":
             for number, line in enumerate(text_lines(source), 1):
-                with tempfile.TemporaryDirectory(prefix="repoassay-import-") as place:
+                with temporary_folder("import") as place:
                     path = Path(place, "trajectory.json")
                     path.write_text(line, "utf-8", "surrogatepass")
                     yield _attempt(path, f"{source.stem}-{number}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from repoassay.engine import GradingContext
 from repoassay.errors import BadInput, InfraFault, Unavailable
 from repoassay.interchange.image_file import ImportRefusal
 from repoassay.records import read_regular
+from repoassay.sandbox import temporary_folder
 from repoassay.text import printable
 from repoassay.workspace import run_git
 
@@ -126,7 +126,7 @@ class ExerciseTask:
             ImportRefusal: It cannot be proved.
         """
         bench = open_bench()
-        with tempfile.TemporaryDirectory(prefix="repoassay-exercise-") as scratch:
+        with temporary_folder("exercise") as scratch:
             tree, hidden = Path(scratch, self.name), Path(scratch, "tests")
             try:
                 _commit(tree, self.base, "The exercise")

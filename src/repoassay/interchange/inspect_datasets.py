@@ -12,7 +12,6 @@ import csv
 import json
 import re
 import shlex
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -25,6 +24,7 @@ from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
 from repoassay.interchange.image_recipe import read_image
 from repoassay.interchange.shell_steps import read_shell
 from repoassay.interchange.state_task import StateTask, state_places, write_state_task
+from repoassay.sandbox import temporary_folder
 from repoassay.text import printable
 
 __all__ = ["InspectDataset", "SampleTask"]
@@ -160,7 +160,7 @@ class SampleTask:
     def write(self, place: Path, open_bench: Callable[[], GradingContext]) -> None:
         """See `ConvertedTask`; nothing is run."""
         image, answer = self.image, f"{_WORK}/{_ANSWER}"
-        with tempfile.TemporaryDirectory(prefix="repoassay-import-") as scratch:
+        with temporary_folder("import") as scratch:
             for number, (name, content) in enumerate(self.files.items()):
                 image.files[name] = Path(scratch, str(number))
                 image.files[name].write_bytes(content)

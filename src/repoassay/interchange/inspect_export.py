@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ from repoassay.interchange.inspect_messages import events_of, messages_of, model
 from repoassay.interchange.verdict_scores import CORRECT, score_of_verdict
 from repoassay.records import FinishedAttempt, counting_attempts
 from repoassay.report import ExportSource, read_trajectory
+from repoassay.sandbox import temporary_folder
 from repoassay.tasks import named_suites
 from repoassay.text import join_names, printable
 from repoassay.types import Plan, Source, Trajectory
@@ -99,7 +99,7 @@ def _written(source: ExportSource, attempts: Sequence[FinishedAttempt]) -> Itera
     except ModuleNotFoundError:
         raise MissingExtra("inspect_ai", "inspect") from None
     assert source.run is not None
-    with tempfile.TemporaryDirectory(prefix="repoassay-export-") as place:
+    with temporary_folder("export") as place:
         path = Path(place, "log.eval")
         write_eval_log(_log(source.run.plan, attempts), str(path), format="eval")
         with path.open("rb") as stream:

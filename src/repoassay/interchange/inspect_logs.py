@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from repoassay.interchange.agent_files import (
 )
 from repoassay.interchange.foreign_run import ForeignAttempt, ReportedResult
 from repoassay.interchange.verdict_scores import told_result, told_verdict
+from repoassay.sandbox import temporary_folder
 from repoassay.text import printable
 from repoassay.types import Outcome
 
@@ -104,7 +104,7 @@ def _attempt(log: dict[str, Any], sample: dict[str, Any]) -> ForeignAttempt:
     agent = str(own.get("agent") or "") or (f"{solver} @ {model}" if model else solver)
     # Of a log with one sample alone, what the whole spent is what the sample did.
     document = {"eval": evaluation, "status": log.get("status"), "samples": [sample]}
-    with tempfile.TemporaryDirectory(prefix="repoassay-import-") as place:
+    with temporary_folder("import") as place:
         part = Path(place, "log.json")
         part.write_text(json.dumps(document), "utf-8")
         trajectory = trajectory_from("inspect", {"files/log.json": part}, agent=solver, model=model)

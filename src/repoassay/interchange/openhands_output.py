@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from repoassay.agents import mapping
 from repoassay.interchange.agent_files import plain_files, steps_of, text_lines, trajectory_from
 from repoassay.interchange.foreign_run import ForeignAttempt, ReportedResult
 from repoassay.interchange.harness_reports import HarnessReports
+from repoassay.sandbox import temporary_folder
 
 __all__ = ["OpenHandsOutput"]
 
@@ -46,7 +46,7 @@ class OpenHandsOutput:
         for path in _files(source):
             reports = _summary(path)
             for number, row in enumerate(_rows(path), 1):
-                with tempfile.TemporaryDirectory(prefix="repoassay-import-") as place:
+                with temporary_folder("import") as place:
                     kept = Path(place, "row.json")
                     kept.write_text(json.dumps(row), "utf-8")
                     yield _attempt(row, kept, f"{path.stem}-{number}", reports)

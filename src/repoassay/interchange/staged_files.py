@@ -8,7 +8,6 @@ alike on their untouched files and on their solution: no program of an agent's h
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -17,6 +16,7 @@ from repoassay.engine import GradingContext, crossing
 from repoassay.errors import InfraFault
 from repoassay.grading import run_hidden
 from repoassay.interchange.proof_runs import honest_tests
+from repoassay.sandbox import temporary_folder
 from repoassay.tasks import TaskFolder, step_place
 from repoassay.types import FileEdit, TestResult
 from repoassay.workspace import PreparedTask, changes_left
@@ -37,7 +37,7 @@ def run_tests_of_step(view: TaskFolder, layout: PreparedTask, edits: Edits, benc
     Raises:
         InfraFault: They would call honest work tampering.
     """
-    with tempfile.TemporaryDirectory(prefix="repoassay-staged-", ignore_cleanup_errors=True) as scratch:
+    with temporary_folder("staged") as scratch:
         with crossing(layout, Path(scratch)) as crossed:
             ran = run_hidden(view, layout.base, edits, bench.sandbox, layout.environment, collect=crossed.collect)
             crossed.submit(bench.sandbox)

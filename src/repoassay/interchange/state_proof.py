@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -18,7 +17,7 @@ from repoassay.formats import edit_task_toml
 from repoassay.interchange.proof_clock import OverTime, ProofClock
 from repoassay.interchange.proof_runs import failure_of, test_results
 from repoassay.interchange.step_proof import prove_steps
-from repoassay.sandbox import lock_limit, remove_tree
+from repoassay.sandbox import lock_limit, remove_tree, temporary_folder
 from repoassay.tasks import TaskFolder, read_task
 from repoassay.text import printable
 from repoassay.types import TaskKind
@@ -168,7 +167,7 @@ def _with_guards(folder: TaskFolder, guards: Sequence[str]) -> TaskFolder:
 
 def _solved(folder: TaskFolder, bench: GradingContext, clock: ProofClock) -> str:
     """Why the solution proves nothing; empty where it does, and its changes are kept then."""
-    with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as scratch:
+    with temporary_folder("proof") as scratch:
         into = Path(scratch)
         done = work(folder, find_agent("reference"), bench, into, entry=AttemptContext("reference", graded=False))
         clock.go_on(clock.step)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from repoassay.formats import edit_task_toml
 from repoassay.interchange.proof_clock import ProofClock
 from repoassay.interchange.proof_runs import failure_of
 from repoassay.interchange.staged_files import keep_staged, run_tests_of_step
+from repoassay.sandbox import temporary_folder
 from repoassay.tasks import TaskFolder, read_task, step_folders, step_place
 from repoassay.text import join_names, printable
 from repoassay.types import FileEdit, HiddenTests
@@ -35,7 +35,7 @@ def prove_steps(folder: TaskFolder, bench: GradingContext, clock: ProofClock) ->
     """
     kept, still, why = {}, [], ""
     staged: Mapping[str, FileEdit] = {}
-    with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as scratch:
+    with temporary_folder("proof") as scratch:
         into, left = Path(scratch), b""
         clock.go_on("Its solutions")
         done = work(folder, find_agent("reference"), bench, into, entry=AttemptContext("reference", graded=False))
@@ -115,7 +115,7 @@ def _nothing_passes(
     if folder.task.grading.reward == "mean" and views[0].step not in still:
         return False
     clock.go_on("An attempt that does nothing")
-    with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as scratch:
+    with temporary_folder("proof") as scratch:
         work(folder, find_agent("nothing"), bench, Path(scratch), entry=AttemptContext("nothing", graded=False))
         for view in counted:
             diff = step_place(Path(scratch, "submission"), view.step) / "changes.diff"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,12 +52,14 @@ _NEWER, _NEWER_PYTHON = re.compile(r"harbor-rewardkit($|[=<>~!\[])"), "3.12"
 _REPORTS = re.compile(r"\s--ctrf[ =]\S+")
 """Has pytest write a report, by a plug-in."""
 _WITH_VALUE = frozenset({"-p", "--python", "--project", "--directory", "--index-url", "--extra-index-url"})
-_PYTEST = re.compile(r"\bpython[\d.]* +-m +pytest\b")
-_RUN_PYTEST = """\
-# pytest as a module, but that none of the folder it stands in takes the place of one of pytest's or Python's.
-RUN_PYTEST='import sys; sys.path[:] = [*filter(None, sys.path), ""]; import pytest; raise SystemExit(pytest.main())'
-"""
-_CALL = 'python -c "$RUN_PYTEST"'
+_PYTEST = re.compile(
+    r"(?m)\bpython[\d.]* +-m +pytest\b"
+    r"|(?P<alone>(^[ \t]*|[;&|({][ \t]*|\b(if|then|else|do|time|exec|timeout [\d.]+[smh]?) +|! +))"
+    r"pytest(?= )(?!.* /tests\b)"
+)
+"""As a module; or as a program, where it runs tests that were put among the files of a submission."""
+_PROGRAM = Path(__file__).with_name("run_pytest.py")
+_CALL = '-c "$RUN_PYTEST"'
 
 _MOST_TEXT = 2**20
 _RUN_SCRIPT = re.compile(r"\buv run (?:(?:-s|--script|-q|--quiet|--no-project) )*(/tests/([\w-][\w./-]*\.py))(?=\s|$)")
@@ -114,8 +117,14 @@ def read_verifier(text: str, name: str) -> VerifierScript:
         ends = [word for _, word in _HEREDOC.findall(line)]
     found.text = "\n".join(kept)
     if _PYTEST.search(found.text):
-        found.text = f"{_RUN_PYTEST}{_PYTEST.sub(_CALL, found.text)}"
+        program = shlex.quote(_PROGRAM.read_text(encoding="utf-8"))
+        found.text = f"RUN_PYTEST={program}\n{_PYTEST.sub(_run_pytest, found.text)}"
     return found
+
+
+def _run_pytest(asked: re.Match[str]) -> str:
+    """What calls `run_pytest.py` in the place of pytest."""
+    return f"python {_CALL}" if asked["alone"] is None else f"{asked['alone']}python3 {_CALL} alone"
 
 
 def _line(line: str, found: VerifierScript) -> str:

@@ -28,11 +28,7 @@ if TYPE_CHECKING:
     from repoassay.judges.definition import Definition as Definition, Parameters as Parameters
     from repoassay.judges.dev_test_split import DevTestSplit as DevTestSplit
     from repoassay.judges.injection import hidden_text as hidden_text
-    from repoassay.judges.judged_systems import (
-        CalibrationState as CalibrationState,
-        JudgeDrift as JudgeDrift,
-        JudgedSystem as JudgedSystem,
-    )
+    from repoassay.judges.judged_systems import CalibrationState as CalibrationState
     from repoassay.judges.judging import (
         JudgingResult as JudgingResult,
         JudgingStep as JudgingStep,

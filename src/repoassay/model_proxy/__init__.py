@@ -30,12 +30,7 @@ if TYPE_CHECKING:
     from repoassay.model_proxy.limits import Budget as Budget, CallLimits as CallLimits
     from repoassay.model_proxy.price import Price as Price, Tier as Tier
     from repoassay.model_proxy.price_package import installed_prices as installed_prices
-    from repoassay.model_proxy.prices import (
-        Cost as Cost,
-        Prices as Prices,
-        read_table as read_table,
-        table_text as table_text,
-    )
+    from repoassay.model_proxy.prices import Prices as Prices, read_table as read_table, table_text as table_text
     from repoassay.model_proxy.reachable import (
         NOT_SERVED as NOT_SERVED,
         ask_once as ask_once,

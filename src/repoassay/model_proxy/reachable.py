@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Collection
@@ -20,6 +19,7 @@ from repoassay.model_proxy.limits import CallLimits
 from repoassay.model_proxy.upstreams import Upstream, split_model
 from repoassay.model_proxy.vendors import VENDORS
 from repoassay.records import JOURNAL, read_calls
+from repoassay.sandbox import temporary_folder
 from repoassay.text import printable, suggest
 from repoassay.types import Call, is_local
 
@@ -82,7 +82,7 @@ def ask_once(upstream: Upstream, model: str, dialect: str = "") -> Call | None:
     """
     if dialect:
         upstream = upstream.model_copy(update={"dialects": (dialect,)})
-    with tempfile.TemporaryDirectory(prefix="repoassay-preflight-") as place:
+    with temporary_folder("preflight") as place:
         journal = Path(place, JOURNAL)
         limits = CallLimits(settle=0.5, retries=0)
         with (

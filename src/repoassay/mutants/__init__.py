@@ -12,7 +12,6 @@ from repoassay.lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.mutants.edits.draw import draw as draw, solution_files as solution_files
-    from repoassay.mutants.edits.mutant import Mutant as Mutant
     from repoassay.mutants.edits.strength import (
         StrengthStore as StrengthStore,
         known_strengths as known_strengths,

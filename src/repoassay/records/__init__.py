@@ -18,7 +18,6 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.records.attempt_columns import AttemptColumns as AttemptColumns, VerdictColumns as VerdictColumns
     from repoassay.records.attempt_index import (
         IndexedAttempt as IndexedAttempt,
         IndexedRun as IndexedRun,
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
         open_index as open_index,
         with_index as with_index,
     )
-    from repoassay.records.journal import Journal as Journal, JournalRead as JournalRead
+    from repoassay.records.journal import Journal as Journal
     from repoassay.records.lines import (
         OBJECTS as OBJECTS,
         Codec as Codec,
@@ -78,7 +77,6 @@ if TYPE_CHECKING:
     )
     from repoassay.records.run_store import (
         StoreCount as StoreCount,
-        StoredRun as StoredRun,
         holds_run as holds_run,
         pull_run as pull_run,
         push_run as push_run,

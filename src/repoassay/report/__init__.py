@@ -114,7 +114,6 @@ if TYPE_CHECKING:
     from repoassay.report.tables.value import (
         Cell as Cell,
         ColumnUnit as ColumnUnit,
-        Estimate as Estimate,
         Table as Table,
         TableColumn as TableColumn,
     )

@@ -50,22 +50,7 @@ def environment() -> Environment:
         "clip": lambda text, most: clip(_escape(text[: most + 1]), most),
         "line": one_line,
         "outcome_label": outcome_label,
-        **{
-            name: getattr(figures, name)
-            for name in (
-                "dollars",
-                "figure",
-                "isolation_text",
-                "moment",
-                "percent",
-                "seconds",
-                "share",
-                "size",
-                "span",
-                "tokens",
-                "why_unknown",
-            )
-        },
+        **{name: getattr(figures, name) for name in figures.__all__},
         "account": sentence,
         "host_fact": _host_fact,
         "dollar": lambda amount: figures.cost(amount, Decimal(0)),

@@ -57,10 +57,6 @@ if TYPE_CHECKING:
         read_ratings as read_ratings,
         write_ratings as write_ratings,
     )
-    from repoassay.review.failures import (
-        failure_table as failure_table,
-        problems_per_submission as problems_per_submission,
-    )
     from repoassay.review.faults import faulty_changes as faulty_changes
     from repoassay.review.figures_document import (
         StudyFigures as StudyFigures,
@@ -97,20 +93,14 @@ if TYPE_CHECKING:
         renew as renew,
     )
     from repoassay.review.mergeability_gap import Gap as Gap, controls as controls, gap as gap
-    from repoassay.review.minutes import minutes_to_fix as minutes_to_fix
     from repoassay.review.plan import (
-        PlanAnswers as PlanAnswers,
-        StudyPlan as StudyPlan,
         complete_plan as complete_plan,
         parse_plan as parse_plan,
-        plan_digest as plan_digest,
         plan_from_toml as plan_from_toml,
         system_of as system_of,
     )
     from repoassay.review.plan_store import (
-        Amendment as Amendment,
         Inclusion as Inclusion,
-        StoredPlan as StoredPlan,
         amend_plan as amend_plan,
         amendments_of as amendments_of,
         decide_item as decide_item,
@@ -129,14 +119,7 @@ if TYPE_CHECKING:
         finish_posting as finish_posting,
         postings_of as postings_of,
     )
-    from repoassay.review.preparation import (
-        AnswerKey as AnswerKey,
-        ItemUse as ItemUse,
-        RaterStage as RaterStage,
-        agreement_with as agreement_with,
-        check_key as check_key,
-        key_for as key_for,
-    )
+    from repoassay.review.preparation import AnswerKey as AnswerKey, ItemUse as ItemUse, key_for as key_for
     from repoassay.review.qualification import (
         allow_another_try as allow_another_try,
         preparation_of as preparation_of,
@@ -156,11 +139,7 @@ if TYPE_CHECKING:
         use_invitation as use_invitation,
     )
     from repoassay.review.rater_quality import control_accuracy as control_accuracy, rater_drift as rater_drift
-    from repoassay.review.rater_statistics import (
-        anchoring as anchoring,
-        order_effects as order_effects,
-        severity as severity,
-    )
+    from repoassay.review.rater_statistics import anchoring as anchoring, severity as severity
     from repoassay.review.reliability import agreement as agreement, beside_tests as beside_tests
     from repoassay.review.rubric import (
         BUNDLED as BUNDLED,
@@ -201,7 +180,7 @@ if TYPE_CHECKING:
         rater_view as rater_view,
     )
     from repoassay.review.study_import import keep_records as keep_records
-    from repoassay.review.study_rows import CountedRows as CountedRows, counted_rows as counted_rows
+    from repoassay.review.study_rows import counted_rows as counted_rows
     from repoassay.review.submitting import (
         import_ratings as import_ratings,
         may_reveal as may_reveal,
@@ -222,14 +201,9 @@ if TYPE_CHECKING:
         arrow_installed as arrow_installed,
         read_tidy_rows as read_tidy_rows,
         write_tidy_folder as write_tidy_folder,
-        write_tidy_rows as write_tidy_rows,
     )
     from repoassay.review.tidy_import import records_of_table as records_of_table
-    from repoassay.review.tidy_table import (
-        StudyRecords as StudyRecords,
-        study_records as study_records,
-        tidy_rows as tidy_rows,
-    )
+    from repoassay.review.tidy_table import StudyRecords as StudyRecords, study_records as study_records
     from repoassay.review.working_hours import (
         correct_hours as correct_hours,
         hours_of as hours_of,

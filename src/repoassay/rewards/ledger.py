@@ -7,7 +7,6 @@ that the same patch is told the same again and is charged once, however often a 
 from __future__ import annotations
 
 import math
-import tempfile
 from pathlib import Path
 from typing import Self
 
@@ -15,6 +14,7 @@ from pydantic import ValidationError
 
 from repoassay.engine import TESTED, bits_told
 from repoassay.records import KEPT, SqliteFile, parse, to_json
+from repoassay.sandbox import temporary_folder
 from repoassay.types import Grade, Outcome, Record, Verdict
 
 __all__ = ["RESERVE", "RewardAnswer", "RewardLedger"]
@@ -61,7 +61,7 @@ class RewardLedger:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self._place = None if path else tempfile.TemporaryDirectory(prefix="repoassay-rewards-")
+        self._place = None if path else temporary_folder("rewards")
         found = path or Path(self._place.name if self._place else "", "ledger.sqlite")
         self._file = SqliteFile(found, (_ANSWERS, _TOLD), "ledger of rewards", "Name another file as ledger.")
 

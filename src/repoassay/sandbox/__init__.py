@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         SandboxNetwork as SandboxNetwork,
         SandboxSession as SandboxSession,
         SandboxSetup as SandboxSetup,
-        SnapshotChange as SnapshotChange,
     )
     from repoassay.sandbox.remote.server import (
         HolderShares as HolderShares,
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
         is_isolation as is_isolation,
         open_sandbox as open_sandbox,
     )
+    from repoassay.sandbox.scratch import make_temporary as make_temporary, temporary_folder as temporary_folder
     from repoassay.sandbox.shown_environment import (
         ImageEnvironment as ImageEnvironment,
         image_environment as image_environment,
@@ -69,6 +69,6 @@ if TYPE_CHECKING:
         TaskImageSandbox as TaskImageSandbox,
         refuse_task_images as refuse_task_images,
     )
-    from repoassay.sandbox.trees import measure_tree as measure_tree, read_tree as read_tree, write_tree as write_tree
+    from repoassay.sandbox.trees import read_tree as read_tree, write_tree as write_tree
 else:
     __getattr__, __dir__ = attach(__name__)

@@ -14,7 +14,6 @@ import select
 import signal
 import stat
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from repoassay.errors import Interrupted
 from repoassay.sandbox.host_places import HostPlaces
 from repoassay.sandbox.port_forward import host_doors
 from repoassay.sandbox.protocol import Completed, SandboxSetup
+from repoassay.sandbox.scratch import temporary_folder
 from repoassay.sandbox.session import FileFacts, SessionBase, shell_exit
 from repoassay.sandbox.stream import Bounded, Drain
 from repoassay.types import Ended, Exit
@@ -47,7 +47,7 @@ class HostSession(SessionBase):
         self._closed: Completed | None = None
         with contextlib.ExitStack() as stack:
             stack.callback(self._end_log)
-            folder = tempfile.TemporaryDirectory(prefix="repoassay-", ignore_cleanup_errors=True)
+            folder = temporary_folder("run")
             self._places = HostPlaces(Path(stack.enter_context(folder)).resolve(), setup)
             stack.enter_context(host_doors(setup.doors))
             self._drain = Drain()

@@ -11,7 +11,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -21,6 +20,7 @@ from repoassay.sandbox.host_places import HostPlaces
 from repoassay.sandbox.host_session import HostSession
 from repoassay.sandbox.port_forward import host_doors
 from repoassay.sandbox.protocol import Command, Completed, SandboxSetup
+from repoassay.sandbox.scratch import temporary_folder
 from repoassay.sandbox.session import work_outside
 from repoassay.sandbox.stream import Bounded, Log, pump
 from repoassay.types import Ended, Exit, IsolationGrade
@@ -39,7 +39,7 @@ class NoSandbox:
         """Run one command to its end; see `Sandbox`."""
         if command.outside is not None:
             return work_outside(self, command, cancel)
-        folder_made = tempfile.TemporaryDirectory(prefix="repoassay-", ignore_cleanup_errors=True)
+        folder_made = temporary_folder("run")
         with folder_made as folder, host_doors(command.doors):
             return _run(command, cancel or threading.Event(), HostPlaces(Path(folder).resolve(), command))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from repoassay.errors import InfraFault
 from repoassay.sandbox.launcher.spec import Spec
 from repoassay.sandbox.protocol import PortForward, Sandbox, SandboxNetwork
+from repoassay.sandbox.scratch import temporary_folder
 
 __all__ = ["InnerDoors", "check_doors", "host_doors", "inner_doors", "local_doors", "open_door"]
 
@@ -62,7 +62,7 @@ def local_doors(doors: Sequence[PortForward]) -> Iterator[dict[int, str]]:
     """
     with contextlib.ExitStack() as ends:
         places: dict[int, str] = {}
-        folder = ends.enter_context(tempfile.TemporaryDirectory(prefix="repoassay-door-")) if doors else ""
+        folder = ends.enter_context(temporary_folder("door")) if doors else ""
         for number, door in enumerate(doors):
             listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             places[door.port] = str(Path(folder, str(number)))

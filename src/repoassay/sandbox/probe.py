@@ -10,7 +10,6 @@ import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from repoassay.sandbox.plugin_check import examine_plugins
 from repoassay.sandbox.programs import git_program, uv_program
 from repoassay.sandbox.protocol import Access, Command, Mount
 from repoassay.sandbox.sandbox_check import examine_sandboxes
+from repoassay.sandbox.scratch import temporary_folder
 
 __all__ = ["HostFinding", "examine"]
 
@@ -45,7 +45,7 @@ def examine() -> list[HostFinding]:
                 found = _cache(cache)
         except BadInput as error:
             found = HostFinding("cache", "missing", error.message, error.remedy)
-            cache = Cache(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="repoassay-doctor-"))))
+            cache = Cache(Path(stack.enter_context(temporary_folder("doctor"))))
             cache.path.chmod(0o755)  # the account of commands finds its mounts there
         return [found, *(_look(look, cache) for look in looks), *examine_sandboxes(cache), *examine_plugins()]
 

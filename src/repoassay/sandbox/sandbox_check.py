@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from repoassay.sandbox.sandbox import (
     open_kubernetes,
     open_podman,
 )
+from repoassay.sandbox.scratch import temporary_folder
 from repoassay.types import Limits
 
 __all__ = ["examine_sandboxes"]
@@ -81,7 +81,7 @@ def _tried(name: str, make: Callable[[Cache], Sandbox], cache: Cache) -> HostFin
 
 def _fault_of(sandbox: Sandbox, *, has_loopback_alone: bool) -> str:
     """What a session could reach and should not; empty for nothing."""
-    with tempfile.TemporaryDirectory(prefix="repoassay-doctor-") as folder:
+    with temporary_folder("doctor") as folder:
         outside = Path(folder, "outside")
         outside.write_text("not to be seen")
         mounted = Path(folder, "mounted")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from repoassay.diffs import is_git_name
-from repoassay.sandbox import remove_tree
+from repoassay.sandbox import remove_tree, temporary_folder
 from repoassay.workspace.git import run_git
 
 __all__ = ["changes_between"]
@@ -40,7 +39,7 @@ def changes_between(base: Path, tree: Path, *, everything: bool = False) -> byte
     Raises:
         InfraFault: When git fails.
     """
-    with tempfile.TemporaryDirectory(prefix="repoassay-diff-") as scratch:
+    with temporary_folder("diff") as scratch:
         litter = Path(scratch, "litter")
         litter.write_text(_LITTER)
         objects = Path(scratch, "objects")

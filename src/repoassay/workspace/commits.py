@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from repoassay.sandbox import Command, ExportSpec, Mount, Sandbox
+from repoassay.sandbox import Command, ExportSpec, Mount, Sandbox, temporary_folder
 from repoassay.text import block
 from repoassay.types import Commit, Commits, Ended, FileEdit, Limits
 from repoassay.workspace.changes import changes_between
@@ -69,7 +68,7 @@ def read_left(
     """
     diff = changes_between(base, tree)
     start = run_git(base, "rev-parse", "HEAD", env={"GIT_DIR": str(base / ".git")}).decode().strip()
-    with tempfile.TemporaryDirectory(prefix="repoassay-tip-", ignore_cleanup_errors=True) as tip:
+    with temporary_folder("tip") as tip:
         told = _read(base, start, git, Path(tip), sandbox, cancel)
         commits = _commits(told, start)
         if not commits.tip:

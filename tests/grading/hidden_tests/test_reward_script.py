@@ -10,11 +10,12 @@ import pytest
 
 from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.hidden_tests.reward_script import read_reward
+from repoassay.grading.state import start_up_files
 from repoassay.interchange.state_proof import prove_state_task
 from repoassay.interchange.verifier_script import read_verifier
 from repoassay.tasks import TaskFolder, read_task
-from repoassay.types import Outcome, Verdict
-from state_tasks import DOCUMENT, SOLUTION, attempt, bench, write_task
+from repoassay.types import FileEdit, Outcome, Verdict
+from state_tasks import DOCUMENT, SOLUTION, TESTS, attempt, bench, write_task
 
 __all__ = ["bench"]
 
@@ -86,6 +87,7 @@ def pytest_runtest_makereport():
     told = yield
     told.get_result().outcome = "passed"
 """
+CALLS_NO_TEST = "import pytest\npytest.Function.runtest = lambda _: None\n"
 
 
 def left(**files: str) -> str:
@@ -99,7 +101,9 @@ def left(**files: str) -> str:
 @pytest.fixture(scope="module")
 def copied(bench: GradingContext, tmp_path_factory: pytest.TempPathFactory) -> TaskFolder:
     """A task whose script runs pytest on its tests among the agent's files."""
-    place = write_task(tmp_path_factory.mktemp("copied"), task=SCRIPTED, solve=SOLUTION)
+    place = write_task(
+        tmp_path_factory.mktemp("copied"), task=SCRIPTED, solve=SOLUTION, test_parcels=f"import csv\n{TESTS}"
+    )
     (place / "tests/test.sh").write_text(read_verifier(COPIED, "test.sh").text)
     assert prove_state_task(place, bench).state == "proven"
     return read_task(place)
@@ -112,6 +116,10 @@ CONFIGURATION = {
     "setup.cfg": {"setup.cfg": "[tool:pytest]\naddopts = --co\n"},
     "plug-in": {"mine-1.dist-info/METADATA": "Name: mine\nVersion: 1\n", "all_pass.py": ALL_PASS,
                 "mine-1.dist-info/entry_points.txt": "[pytest11]\nmine = all_pass\n"},
+    "in front": {"mine-1.Dist-Info/METADATA": "Name: mine\nVersion: 1\n", "all_pass.py": ALL_PASS,
+                 "mine-1.Dist-Info/entry_points.txt": "[pytest11]\nmine = all_pass\n", "tests/csv.py": CALLS_NO_TEST,
+                 "__init__.py": CALLS_NO_TEST, "tests/__init__.py": CALLS_NO_TEST,
+                 "tests/test_parcels.py/test_other.py": "def test_it(): pass\n"},
 }  # fmt: skip
 
 
@@ -125,6 +133,15 @@ def test_configuration_that_an_agent_leaves_decides_nothing(
     assert any(comment.startswith("Left out") for comment in verdict.comments)
     honest = attempt(copied, bench, tmp_path / "honest", f"{left(**CONFIGURATION[name])}; cd /workspace; {SOLUTION}")
     assert honest.outcome is Outcome.PASSED, honest.comments
+
+
+def test_what_could_come_before_the_tests_is_left_out_and_nothing_else(copied: TaskFolder, tmp_path: Path) -> None:
+    decide = {"tests/__pycache__/__init__.cpython-311.pyc", "sitecustomize/__init__.py", "usercustomize.abi3.so",
+              "a/x.DIST-INFO/entry_points.txt", "workspace/__init__.py", "a/tests/__init__.py", "a/test_parcels.py/b",
+              "a/pytest.toml"}  # fmt: skip
+    others = {"workspace/shop/__init__.py", "workspace/tests/test_mine.py", "workspace/test_parcels.py", "customize.py"}
+    edits = dict.fromkeys(decide | others, FileEdit(b""))
+    assert set(start_up_files(copied, tmp_path, edits)) == decide
 
 
 def test_configuration_that_the_solution_changes_is_the_agents(bench: GradingContext, tmp_path: Path) -> None:

@@ -6,11 +6,6 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.benchmarks.metr.tables import (
-        POST as POST,
-        AxisCount as AxisCount,
-        AxisFigures as AxisFigures,
-        Fact as Fact,
-    )
+    from repoassay.benchmarks.metr.tables import POST as POST, AxisFigures as AxisFigures, Fact as Fact
 else:
     __getattr__, __dir__ = attach(__name__)

@@ -13,7 +13,6 @@ __all__ = ["GOLD", "Prediction", "gold_predictions", "read_predictions"]
 
 GOLD = "gold"
 """What stands in place of a file for the solutions of the data set itself."""
-_MAX_DIFF = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True)

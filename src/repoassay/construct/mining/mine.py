@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +23,7 @@ from repoassay.construct.mining.trials import CommitTrials, LocalTrials, MinedRe
 from repoassay.construct.placement import remove_parts
 from repoassay.engine import GradingContext, folder_lock
 from repoassay.errors import BadInput, InfraFault
-from repoassay.sandbox import Cache, Sandbox
+from repoassay.sandbox import Cache, Sandbox, temporary_folder
 from repoassay.text import quote
 from repoassay.workspace import run_git
 
@@ -146,7 +145,7 @@ def _unbundled(given: str) -> Iterator[str]:
     if not _is_file(file):
         yield given
         return
-    with tempfile.TemporaryDirectory(prefix="repoassay-bundle-") as folder:
+    with temporary_folder("bundle") as folder:
         place = Path(folder, f"{file.stem}.git")
         try:
             run_git(Path(folder), "clone", "--mirror", "--quiet", "--template=", "--", str(file.resolve()), str(place))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +16,7 @@ from repoassay.construct.mining.trials import LocalTrials, MinedRepository
 from repoassay.engine import GradingContext
 from repoassay.errors import Interrupted
 from repoassay.executors import NodePlace, pack_files
-from repoassay.sandbox import open_sandbox
+from repoassay.sandbox import open_sandbox, temporary_folder
 from repoassay.types import Record
 
 __all__ = ["MiningNode"]
@@ -46,7 +45,7 @@ class MiningNode:
         """See `NodeWork.do`."""
         history = History(self._cache.path / HISTORIES / record.history, record.url)
         opened = MinedRepository(history, record.name, record.url, record.local, record.bundled)
-        with tempfile.TemporaryDirectory(prefix="repoassay-mining-", ignore_cleanup_errors=True) as folder:
+        with temporary_folder("mining") as folder:
             suite = Path(folder, "suite")
             begin_suite(suite)
             trials = LocalTrials(

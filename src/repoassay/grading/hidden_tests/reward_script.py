@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import secrets
-import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.results import ChannelReport, HiddenTestRun
 from repoassay.grading.hidden_tests.script_models import open_script_models
-from repoassay.sandbox import Command, ExportSpec, Mount, Sandbox
+from repoassay.sandbox import Command, ExportSpec, Mount, Sandbox, temporary_folder
 from repoassay.tasks import TaskFolder
 from repoassay.text import printable
 from repoassay.types import Ended, FileEdit, Limits, TestResult
@@ -96,7 +95,7 @@ def _run(
     (test,) = tests.all_ids
     secret = f"/run/verifier-{secrets.token_hex(16)}"
     with (
-        tempfile.TemporaryDirectory(prefix="repoassay-reward-", ignore_cleanup_errors=True) as place,
+        temporary_folder("reward") as place,
         open_script_models(tests, sandbox) as models,
     ):
         own, public = Path(place, "own"), Path(place, "public")

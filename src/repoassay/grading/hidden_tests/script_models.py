@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from repoassay.errors import InfraFault, Unavailable
-from repoassay.sandbox import PortForward, Sandbox, SandboxNetwork, open_door
+from repoassay.sandbox import PortForward, Sandbox, SandboxNetwork, open_door, temporary_folder
 from repoassay.types import HiddenTests, Spending
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ def open_script_models(tests: HiddenTests, sandbox: Sandbox) -> Iterator[ScriptM
     providers = {name: provider for name, provider in tests.keys.items() if _key(provider)}
     upstreams = [_upstream(provider) for provider in dict.fromkeys(providers.values())]
     with ExitStack() as ends:
-        place = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="repoassay-asked-")))
+        place = Path(ends.enter_context(temporary_folder("asked")))
         limits = CallLimits(response=32 << 20, settle=1.0)
         gateway = ends.enter_context(open_gateway(upstreams, limits=limits, listen=False))
         found, sessions = ScriptModels(), []

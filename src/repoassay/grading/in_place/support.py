@@ -7,7 +7,7 @@ of it is left out and told.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -18,17 +18,19 @@ from repoassay.tasks import TaskFolder, read_regular
 from repoassay.text import join_names
 from repoassay.types import FileEdit
 
-__all__ = ["TestSetup", "left_out", "setup_of", "source_of"]
+__all__ = ["FOLDERS", "SETTINGS", "TestSetup", "left_out", "setup_of", "source_of", "starts_up"]
 
 _MOST_BYTES = 256 * 2**20
-_FOLDERS = frozenset({"tests", "test", "testing", "t", "spec", "specs", "__tests__"})
+FOLDERS = frozenset({"tests", "test", "testing", "t", "spec", "specs", "__tests__"})
 """Names of folders that hold tests and what belongs to them."""
-_FILES = frozenset({"conftest.py", "sitecustomize.py", "usercustomize.py"})
-"""Files that decide how tests run, wherever they lie."""
-_SETTINGS = frozenset({"pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py"})
-"""Files in the repository's root that hold settings of its tests."""
+SETTINGS = frozenset({
+    "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py",
+})  # fmt: skip
+"""Files with settings of tests: those in the root, and in any folder above tests, where pytest looks first."""
+_CUSTOM = frozenset({"sitecustomize", "usercustomize"})
+"""Modules that Python imports at its start: files, byte code, extensions or packages."""
 _METADATA = (".egg-info", ".dist-info")
-"""Ends of folders by which an installed package names plug-ins."""
+"""Ends of folders by which an installed package names plug-ins, in letters of either case."""
 _NODE_FILES = (
     "package.json", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", "yarn.lock",
     ".npmrc", ".pnpmfile.cjs", ".yarnrc*", "tsconfig*.json", "jsconfig*.json", ".swcrc", "babel.config.*", ".babelrc*",
@@ -51,6 +53,7 @@ class TestSetup:
         patterns: Further files of the set-up, as shell patterns.
         solution: Paths that the reference solution changes; they are a submission's to change, too.
         of_node: Whether Node runs the tests.
+        above: The folders above files of tests, `.` among them.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
@@ -60,6 +63,7 @@ class TestSetup:
     patterns: tuple[str, ...]
     solution: frozenset[str]
     of_node: bool = False
+    above: frozenset[str] = frozenset({"."})
 
     def holds(self, path: str) -> bool:
         """Whether a path of the repository belongs to the set-up."""
@@ -67,7 +71,7 @@ class TestSetup:
             return True
         if path in self.solution:
             return False
-        if _decides(path, self.of_node) or any(path.startswith(f"{root}/") for root in self.roots):
+        if _decides(path, self.of_node, self.above) or any(path.startswith(f"{root}/") for root in self.roots):
             return True
         return any(fnmatch.fnmatchcase(path, pattern) for pattern in self.patterns)
 
@@ -136,21 +140,30 @@ def _setup_of(
             edits[name] = FileEdit(file.read_bytes())
     solution = place / "solution/changes.diff"
     changed = _patched(place, "solution/changes.diff", base, "solution") if solution.is_file() else {}
-    # What decides how tests run is never the submission's, not even where the solution changes it.
-    edits = {**{path: edit for path, edit in changed.items() if _decides(path, of_node)}, **edits}
     named = (*edits, *(file for file in files if (base / file).exists()))
-    return TestSetup(edits, frozenset(_roots(named)), support, frozenset(changed) - edits.keys(), of_node)
+    above = frozenset(str(parent) for each in named for parent in (each, *PurePosixPath(each).parents)) | {"."}
+    # What decides how tests run is never the submission's, not even where the solution changes it.
+    edits = {**{path: edit for path, edit in changed.items() if _decides(path, of_node, above)}, **edits}
+    return TestSetup(edits, frozenset(_roots(named)), support, frozenset(changed) - edits.keys(), of_node, above)
 
 
-def _decides(path: str, of_node: bool) -> bool:
-    """Whether a file decides how tests run: what its program loads by itself, and settings in the root."""
-    *folders, name = PurePosixPath(path).parts
+def _decides(path: str, of_node: bool, above: Collection[str]) -> bool:
+    """Whether a file decides how tests run: what its program loads by itself, and settings above tests."""
+    folder, name = PurePosixPath(path).parent, PurePosixPath(path).name
     if of_node:
         own = any(fnmatch.fnmatchcase(name, pattern) for pattern in _NODE_FILES)
-        return own or not _NODE_FOLDERS.isdisjoint((*folders, name))
-    if name in _FILES or name.endswith(".pth") or (not folders and name in _SETTINGS):
+        return own or not _NODE_FOLDERS.isdisjoint((*folder.parts, name))
+    return starts_up(path) or (name in SETTINGS and str(folder) in above)
+
+
+def starts_up(path: str) -> bool:
+    """Whether Python or pytest may load a file, wherever it lies, without being asked or in place of its source."""
+    *folders, name = PurePosixPath(path).parts
+    if "__pycache__" in folders:
         return True
-    return any(folder.endswith(_METADATA) for folder in folders)
+    if name == "conftest.py" or name.endswith(".pth") or any(each.lower().endswith(_METADATA) for each in folders):
+        return True
+    return not _CUSTOM.isdisjoint(each.partition(".")[0] for each in (*folders, name))
 
 
 def _patched(place: Path, name: str, base: Path, what: str) -> Mapping[str, FileEdit | None]:
@@ -164,6 +177,6 @@ def _roots(paths: Iterable[str]) -> Iterable[str]:
     """The outermost folder of tests above each path."""
     for path in paths:
         parts = PurePosixPath(path).parts
-        depth = next((number for number, part in enumerate(parts) if part in _FOLDERS), None)
+        depth = next((number for number, part in enumerate(parts) if part in FOLDERS), None)
         if depth is not None:
             yield "/".join(parts[: depth + 1])

@@ -22,10 +22,7 @@ from repoassay.grading.oracle.sites import AssertionSite, Rewritten, SiteMode
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-__all__ = ["VERSION", "rewrite"]
-
-VERSION = 1
-"""Of the rewriter; part of the key under which its results are kept."""
+__all__ = ["rewrite"]
 
 
 def rewrite(source: str, left: Collection[int] = (), *, script: bool = False) -> Rewritten:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -17,7 +16,7 @@ from typing import Any
 from repoassay.engine import GradingContext, OpenAttempt
 from repoassay.errors import BadInput, InfraFault
 from repoassay.formats import format_of, supplies_of, usable_tasks
-from repoassay.sandbox import Cache, Sandbox, SandboxSetup
+from repoassay.sandbox import Cache, Sandbox, SandboxSetup, temporary_folder
 from repoassay.tasks import TaskFolder
 from repoassay.text import quote
 from repoassay.types import FileEdit
@@ -104,7 +103,7 @@ def _task(name: str, metadata: Mapping[str, object], cache: Cache) -> tuple[Task
     record = {**dict.fromkeys(known.KEYS, "It stands in the sample."), **record, known.ID_KEY: name}
     places = [os.environ.get(variable) for variable in ("REPOASSAY_MIRRORS", "REPOASSAY_ENVIRONMENTS")]
     supplies = supplies_of((), *(Path(each) if each else None for each in places))
-    with tempfile.TemporaryDirectory(prefix="repoassay-row-") as scratch:
+    with temporary_folder("row") as scratch:
         rows = Path(scratch, "rows.json")
         rows.write_text(json.dumps([record], default=str), "utf-8")
         found = usable_tasks(rows, cache.path / "rows", supplies)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from repoassay.model_proxy.request_rules.parts import JsonObject
-from repoassay.model_proxy.translation.chat_stream import CHAT_REASONS, CHAT_WORDS, ChatReader, ChatWriter, chat_usage
+from repoassay.model_proxy.translation.chat_stream import CHAT_REASONS, CHAT_WORDS, ChatReader, ChatWriter
 from repoassay.model_proxy.translation.format import (
     Format,
     PieceReader,
@@ -38,6 +38,7 @@ from repoassay.model_proxy.translation.neutral import (
     Untranslatable,
     new_id,
 )  # fmt: skip
+from repoassay.model_proxy.vendors.chat import chat_usage
 
 __all__ = ["ChatFormat"]
 

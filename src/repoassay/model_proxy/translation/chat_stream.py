@@ -23,10 +23,10 @@ from repoassay.model_proxy.translation.neutral import (
     ThinkingPart,
     new_id,
 )  # fmt: skip
+from repoassay.model_proxy.vendors.chat import chat_usage
 from repoassay.model_proxy.vendors.parts import sse_event
-from repoassay.types import Usage
 
-__all__ = ["CHAT_REASONS", "CHAT_WORDS", "ChatReader", "ChatWriter", "chat_usage"]
+__all__ = ["CHAT_REASONS", "CHAT_WORDS", "ChatReader", "ChatWriter"]
 
 CHAT_REASONS = {"stop": "stop", "length": "length", "tool_calls": "tools", "function_call": "tools",
             "content_filter": "filter"}  # fmt: skip
@@ -127,14 +127,3 @@ class ChatWriter(PieceWriter):
                 if usage is not None and self._shows_usage:
                     end += sse_event({**self._head, "choices": [], "usage": chat_usage(usage)})
                 return end + b"data: [DONE]\n\n"
-
-
-def chat_usage(usage: Usage) -> JsonObject:
-    """Usage as the dialect tells it."""
-    return {
-        "prompt_tokens": usage.input,
-        "completion_tokens": usage.output,
-        "total_tokens": usage.total,
-        "prompt_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": usage.cache_write},
-        "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
-    }

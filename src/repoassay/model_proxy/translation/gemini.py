@@ -25,7 +25,6 @@ from repoassay.model_proxy.translation.gemini_stream import (
     GEMINI_WORDS,
     GeminiReader,
     GeminiWriter,
-    gemini_answer,
     gemini_call,
 )
 from repoassay.model_proxy.translation.neutral import (
@@ -44,6 +43,7 @@ from repoassay.model_proxy.translation.neutral import (
     Untranslatable,
     new_id,
 )  # fmt: skip
+from repoassay.model_proxy.vendors.gemini import gemini_answer, gemini_usage
 
 __all__ = ["GeminiFormat"]
 
@@ -168,7 +168,8 @@ class GeminiFormat(Format):
         if answer.text or not answer.calls:
             parts.append({"text": answer.text})
         parts += [gemini_call(call) for call in answer.calls]
-        return gemini_answer(parts, GEMINI_WORDS[answer.reason], answer.usage, prompt.model, answer.id)
+        usage = None if answer.usage is None else gemini_usage(answer.usage)
+        return gemini_answer(parts, GEMINI_WORDS[answer.reason], usage, prompt.model, answer.id)
 
     def reader(self) -> PieceReader:
         """See `Format`."""

@@ -24,17 +24,15 @@ from repoassay.model_proxy.translation.neutral import (
     ThinkingPart,
     new_id,
 )  # fmt: skip
+from repoassay.model_proxy.vendors.gemini import gemini_answer, gemini_usage
 from repoassay.model_proxy.vendors.parts import arguments, sse_event
-from repoassay.types import Usage
 
 __all__ = [
     "GEMINI_REASONS",
     "GEMINI_WORDS",
     "GeminiReader",
     "GeminiWriter",
-    "gemini_answer",
     "gemini_call",
-    "gemini_usage",
 ]
 
 GEMINI_REASONS = {"STOP": "stop", "MAX_TOKENS": "length"}
@@ -105,8 +103,9 @@ class GeminiWriter(PieceWriter):
             case AnswerFails(message):
                 return sse_event({"error": {"code": 502, "message": message, "status": "UNAVAILABLE"}})
             case AnswerEnds(reason, usage):
+                counts = None if usage is None else gemini_usage(usage)
                 return self._flush() + sse_event(
-                    gemini_answer([{"text": ""}], GEMINI_WORDS[reason], usage, self._model, self._id)
+                    gemini_answer([{"text": ""}], GEMINI_WORDS[reason], counts, self._model, self._id)
                 )
 
     def _event(self, parts: list[JsonObject]) -> bytes:
@@ -118,26 +117,6 @@ class GeminiWriter(PieceWriter):
         part = gemini_call(CallPart(*self._call, self._given))
         self._call, self._given = None, ""
         return self._event([part])
-
-
-def gemini_usage(usage: Usage) -> JsonObject:
-    """Usage as the dialect tells it."""
-    return {
-        "promptTokenCount": usage.input,
-        "candidatesTokenCount": usage.output - usage.reasoning,
-        "thoughtsTokenCount": usage.reasoning,
-        "cachedContentTokenCount": usage.cached,
-        "totalTokenCount": usage.total,
-    }
-
-
-def gemini_answer(parts: list[JsonObject], reason: str, usage: Usage | None, model: str, answer_id: str) -> JsonObject:
-    """The body of an answer, or of a piece of one, whose id is `answer_id`."""
-    candidate: JsonObject = {"content": {"parts": parts, "role": "model"}, "index": 0}
-    if reason:
-        candidate["finishReason"] = reason
-    body = {"candidates": [candidate], "modelVersion": model, "responseId": answer_id}
-    return body if usage is None else {**body, "usageMetadata": gemini_usage(usage)}
 
 
 def gemini_call(call: CallPart) -> JsonObject:

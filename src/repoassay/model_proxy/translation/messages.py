@@ -25,8 +25,6 @@ from repoassay.model_proxy.translation.messages_stream import (
     MESSAGES_WORDS,
     MessagesReader,
     MessagesWriter,
-    message_head,
-    messages_usage,
 )
 from repoassay.model_proxy.translation.neutral import (
     Answer,
@@ -41,6 +39,7 @@ from repoassay.model_proxy.translation.neutral import (
     ThinkingPart,
     Untranslatable,
 )  # fmt: skip
+from repoassay.model_proxy.vendors.messages import message_head, messages_usage
 from repoassay.model_proxy.vendors.parts import arguments
 from repoassay.types import Usage
 

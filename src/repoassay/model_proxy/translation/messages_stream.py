@@ -21,10 +21,11 @@ from repoassay.model_proxy.translation.neutral import (
     ThinkingPart,
     new_id,
 )  # fmt: skip
+from repoassay.model_proxy.vendors.messages import message_head, messages_usage
 from repoassay.model_proxy.vendors.parts import sse_event
 from repoassay.types import Usage
 
-__all__ = ["MESSAGES_REASONS", "MESSAGES_WORDS", "MessagesReader", "MessagesWriter", "message_head", "messages_usage"]
+__all__ = ["MESSAGES_REASONS", "MESSAGES_WORDS", "MessagesReader", "MessagesWriter"]
 
 MESSAGES_REASONS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tools",
             "refusal": "filter", "model_context_window_exceeded": "length"}  # fmt: skip
@@ -127,21 +128,6 @@ class MessagesWriter(PieceWriter):
             return b""
         self._open = ""
         return _event("content_block_stop", index=self._index)
-
-
-def messages_usage(usage: Usage) -> JsonObject:
-    """Usage as the dialect tells it."""
-    return {
-        "input_tokens": usage.fresh,
-        "cache_creation_input_tokens": usage.cache_write,
-        "cache_read_input_tokens": usage.cached,
-        "output_tokens": usage.output,
-    }
-
-
-def message_head(answer_id: str, model: str) -> JsonObject:
-    """What every answer begins with."""
-    return {"id": answer_id, "type": "message", "role": "assistant", "model": model, "stop_sequence": None}
 
 
 def _event(kind: str, **fields: object) -> bytes:

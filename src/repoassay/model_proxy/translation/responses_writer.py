@@ -22,6 +22,7 @@ from repoassay.model_proxy.translation.neutral import (
     new_id,
 )  # fmt: skip
 from repoassay.model_proxy.vendors.parts import arguments, sse_event
+from repoassay.model_proxy.vendors.responses import response_body
 from repoassay.types import Usage
 
 __all__ = ["ResponsesWriter", "response_of"]
@@ -44,7 +45,7 @@ class ResponsesWriter(PieceWriter):
         """See `PieceWriter`."""
         match piece:
             case AnswerBegins():
-                begun = _response(self._id, self._prompt, "in_progress", [], None)
+                begun = response_body(self._id, self._prompt.model, "in_progress", [], None)
                 return self._event("response.created", response=begun) + self._event(
                     "response.in_progress", response=begun
                 )
@@ -61,7 +62,7 @@ class ResponsesWriter(PieceWriter):
                 plain = self._prompt.tool(self._call.name).kind == "function"
                 return self._place_event("response.function_call_arguments.delta", delta=text) if plain else b""
             case AnswerFails(message):
-                failed = _response(self._id, self._prompt, "failed", self._done, None)
+                failed = response_body(self._id, self._prompt.model, "failed", self._done, None)
                 failed["error"] = {"code": "server_error", "message": message}
                 return self._event("response.failed", response=failed)
             case AnswerEnds(reason, usage):
@@ -69,7 +70,7 @@ class ResponsesWriter(PieceWriter):
 
     def _end(self, reason: str, usage: Usage | None) -> bytes:
         closed = self._close() if self._done or self._kind else self._open("message") + self._close()
-        whole = _response(self._id, self._prompt, _status(reason), self._done, usage)
+        whole = response_body(self._id, self._prompt.model, _status(reason), self._done, usage)
         whole["incomplete_details"] = _details(reason)
         return closed + self._event(f"response.{whole['status']}", response=whole)
 
@@ -137,19 +138,8 @@ def response_of(answer: Answer, prompt: Conversation) -> JsonObject:
     if answer.text or not answer.calls:
         items.append(_message(f"msg_{answer.id}", answer.text, "completed"))
     items += [_call_item(f"fc_{call.id}", call, prompt, "completed") for call in answer.calls]
-    response = _response(answer.id, prompt, _status(answer.reason), items, answer.usage)
+    response = response_body(answer.id, prompt.model, _status(answer.reason), items, answer.usage)
     return {**response, "incomplete_details": _details(answer.reason)}
-
-
-def responses_usage(usage: Usage) -> JsonObject:
-    """Usage as the dialect tells it."""
-    return {
-        "input_tokens": usage.input,
-        "input_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": usage.cache_write},
-        "output_tokens": usage.output,
-        "output_tokens_details": {"reasoning_tokens": usage.reasoning},
-        "total_tokens": usage.total,
-    }
 
 
 def _status(reason: str) -> str:
@@ -187,26 +177,3 @@ def _call_item(told: str, call: CallPart, prompt: Conversation, status: str) -> 
         return {**item, "type": "custom_tool_call", "name": name, "input": text}
     given = call.arguments or ("" if status == "in_progress" else json.dumps({}))
     return {**item, "type": "function_call", "name": name, "arguments": given}
-
-
-def _response(
-    told: str, prompt: Conversation, status: str, output: list[JsonObject], usage: Usage | None
-) -> JsonObject:
-    return {
-        "id": f"resp_{told}",
-        "object": "response",
-        "created_at": 0,
-        "status": status,
-        "error": None,
-        "incomplete_details": None,
-        "instructions": None,
-        "model": prompt.model,
-        "output": list(output),
-        "parallel_tool_calls": True,
-        "tool_choice": "auto",
-        "tools": [],
-        "metadata": {},
-        "temperature": None,
-        "top_p": None,
-        "usage": None if usage is None else responses_usage(usage),
-    }

@@ -22,7 +22,7 @@ from repoassay.model_proxy.vendors.protocol import (
 )
 from repoassay.types import Usage
 
-__all__ = ["Chat"]
+__all__ = ["Chat", "chat_usage"]
 
 
 class _Watch(Watcher):
@@ -130,7 +130,7 @@ class Chat(OpenAIShaped):
         if reply.calls:
             message["tool_calls"] = [_call(call) for call in reply.calls]
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _reason(reply)}
-        return {**_head(reply, "chat.completion"), "choices": [choice], "usage": _usage(reply)}
+        return {**_head(reply, "chat.completion"), "choices": [choice], "usage": chat_usage(reply.usage)}
 
     def stream_events(self, reply: Reply) -> Iterator[bytes]:
         """See `Vendor`. Usage comes in a chunk of its own, as `include_usage` has it."""
@@ -150,7 +150,7 @@ class Chat(OpenAIShaped):
             for piece in split_text(json.dumps(call.arguments)):
                 yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
         yield chunk({}, _reason(reply))
-        yield sse_event({**head, "choices": [], "usage": _usage(reply)})
+        yield sse_event({**head, "choices": [], "usage": chat_usage(reply.usage)})
         yield b"data: [DONE]\n\n"
 
     def read_response(self, answer: JsonObject) -> tuple[str, list[tuple[str, JsonObject]]]:
@@ -189,8 +189,8 @@ def _call(call: ToolUse) -> JsonObject:
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": json.dumps(call.arguments)}}
 
 
-def _usage(reply: Reply) -> JsonObject:
-    usage = reply.usage
+def chat_usage(usage: Usage) -> JsonObject:
+    """Usage as the dialect tells it."""
     return {
         "prompt_tokens": usage.input,
         "completion_tokens": usage.output,

@@ -31,7 +31,7 @@ from repoassay.model_proxy.vendors.protocol import (
 )
 from repoassay.types import Usage
 
-__all__ = ["Gemini"]
+__all__ = ["Gemini", "gemini_answer", "gemini_usage"]
 
 _CALL = re.compile(
     r"/v1(?:beta|alpha)?/models/(?P<model>[^/:]+):(?P<verb>generateContent|streamGenerateContent|countTokens)"
@@ -207,16 +207,17 @@ class Gemini(Vendor):
     def response(self, reply: Reply) -> JsonObject:
         """See `Vendor`."""
         parts: list[JsonObject] = [{"text": reply.text}] if reply.text or not reply.calls else []
-        return _body(reply, [*parts, *_calls(reply)], "STOP", _usage(reply))
+        return gemini_answer([*parts, *_calls(reply)], "STOP", gemini_usage(reply.usage), reply.model, reply.id)
 
     def stream_events(self, reply: Reply) -> Iterator[bytes]:
         """See `Vendor`. The first chunks tell the prompt's count, only the last one all of it."""
         early = {"promptTokenCount": reply.usage.input, "totalTokenCount": reply.usage.input}
         for piece in split_text(reply.text):
-            yield sse_event(_body(reply, [{"text": piece}], None, early))
+            yield sse_event(gemini_answer([{"text": piece}], "", early, reply.model, reply.id))
         if reply.calls:
-            yield sse_event(_body(reply, _calls(reply), None, early))
-        yield sse_event(_body(reply, [{"text": ""}], "STOP", _usage(reply)))
+            yield sse_event(gemini_answer(_calls(reply), "", early, reply.model, reply.id))
+        usage = gemini_usage(reply.usage)
+        yield sse_event(gemini_answer([{"text": ""}], "STOP", usage, reply.model, reply.id))
 
     def read_response(self, answer: JsonObject) -> tuple[str, list[tuple[str, JsonObject]]]:
         """See `Vendor`."""
@@ -246,15 +247,8 @@ def _calls(reply: Reply) -> list[JsonObject]:
     return [{"functionCall": {"id": call.id, "name": call.name, "args": call.arguments}} for call in reply.calls]
 
 
-def _body(reply: Reply, parts: list[JsonObject], reason: str | None, usage: JsonObject) -> JsonObject:
-    candidate: JsonObject = {"content": {"parts": parts, "role": "model"}, "index": 0}
-    if reason:
-        candidate["finishReason"] = reason
-    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": reply.model, "responseId": reply.id}
-
-
-def _usage(reply: Reply) -> JsonObject:
-    usage = reply.usage
+def gemini_usage(usage: Usage) -> JsonObject:
+    """Usage as the dialect tells it."""
     return {
         "promptTokenCount": usage.input,
         "candidatesTokenCount": usage.output - usage.reasoning,
@@ -262,3 +256,14 @@ def _usage(reply: Reply) -> JsonObject:
         "cachedContentTokenCount": usage.cached,
         "totalTokenCount": usage.total,
     }
+
+
+def gemini_answer(
+    parts: list[JsonObject], reason: str, usage: JsonObject | None, model: str, answer_id: str
+) -> JsonObject:
+    """The body of an answer, or of a piece of one, whose id is `answer_id`."""
+    candidate: JsonObject = {"content": {"parts": parts, "role": "model"}, "index": 0}
+    if reason:
+        candidate["finishReason"] = reason
+    body = {"candidates": [candidate], "modelVersion": model, "responseId": answer_id}
+    return body if usage is None else {**body, "usageMetadata": usage}

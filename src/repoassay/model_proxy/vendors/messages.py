@@ -29,7 +29,7 @@ from repoassay.model_proxy.vendors.protocol import (
 )
 from repoassay.types import Usage
 
-__all__ = ["Messages"]
+__all__ = ["Messages", "message_head", "messages_usage"]
 
 _LEAST_THINKING = 1024
 
@@ -206,12 +206,22 @@ class Messages(Vendor):
 
     def response(self, reply: Reply) -> JsonObject:
         """See `Vendor`."""
-        return {**_head(reply), "content": _blocks(reply), "stop_reason": _reason(reply), "usage": _usage(reply)}
+        return {
+            **message_head(f"msg_{reply.id}", reply.model),
+            "content": _blocks(reply),
+            "stop_reason": _reason(reply),
+            "usage": messages_usage(reply.usage),
+        }
 
     def stream_events(self, reply: Reply) -> Iterator[bytes]:
         """See `Vendor`."""
-        usage = _usage(reply)
-        message = {**_head(reply), "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
+        usage = messages_usage(reply.usage)
+        message = {
+            **message_head(f"msg_{reply.id}", reply.model),
+            "content": [],
+            "stop_reason": None,
+            "usage": {**usage, "output_tokens": 1},
+        }
         yield sse_event({"type": "message_start", "message": message}, "message_start")
         yield sse_event({"type": "ping"}, "ping")
         for index, block in enumerate(_blocks(reply)):
@@ -258,9 +268,9 @@ class Messages(Vendor):
         return {"content": [blocks[index] for index in sorted(blocks)]}
 
 
-def _head(reply: Reply) -> JsonObject:
-    head = {"id": f"msg_{reply.id}", "type": "message", "role": "assistant", "model": reply.model}
-    return {**head, "stop_sequence": None}
+def message_head(answer_id: str, model: str) -> JsonObject:
+    """What every answer begins with."""
+    return {"id": answer_id, "type": "message", "role": "assistant", "model": model, "stop_sequence": None}
 
 
 def _reason(reply: Reply) -> str:
@@ -275,8 +285,8 @@ def _blocks(reply: Reply) -> list[JsonObject]:
     return blocks
 
 
-def _usage(reply: Reply) -> JsonObject:
-    usage = reply.usage
+def messages_usage(usage: Usage) -> JsonObject:
+    """Usage as the dialect tells it."""
     return {
         "input_tokens": usage.fresh,
         "cache_creation_input_tokens": usage.cache_write,

@@ -23,7 +23,7 @@ from repoassay.model_proxy.vendors.protocol import (
 )
 from repoassay.types import Usage
 
-__all__ = ["Responses"]
+__all__ = ["Responses", "response_body"]
 
 _LAST = (b"response.completed", b"response.incomplete", b"response.failed", b'"error"')
 
@@ -107,7 +107,7 @@ class Responses(OpenAIShaped):
 
     def response(self, reply: Reply) -> JsonObject:
         """See `Vendor`."""
-        return _response(reply, "completed", [item for item, _ in _items(reply)], _usage(reply))
+        return response_body(reply.id, reply.model, "completed", [item for item, _ in _items(reply)], reply.usage)
 
     def stream_events(self, reply: Reply) -> Iterator[bytes]:
         """See `Vendor`."""
@@ -118,8 +118,9 @@ class Responses(OpenAIShaped):
             number += 1
             return sse_event({"type": kind, "sequence_number": number - 1, **fields}, kind)
 
-        yield event("response.created", response=_response(reply, "in_progress", [], None))
-        yield event("response.in_progress", response=_response(reply, "in_progress", [], None))
+        begun = response_body(reply.id, reply.model, "in_progress", [], None)
+        yield event("response.created", response=begun)
+        yield event("response.in_progress", response=begun)
         for index, (item, call) in enumerate(_items(reply)):
             place = {"output_index": index, "item_id": item["id"]}
             if call is None:
@@ -175,33 +176,34 @@ def _items(reply: Reply) -> list[tuple[JsonObject, ToolUse | None]]:
     return items
 
 
-def _response(reply: Reply, status: str, output: list[JsonObject], usage: JsonObject | None) -> JsonObject:
-    return {
-        "id": f"resp_{reply.id}",
-        "object": "response",
-        "created_at": 0,
-        "status": status,
-        "error": None,
-        "incomplete_details": None,
-        "instructions": None,
-        "model": reply.model,
-        "output": output,
-        "parallel_tool_calls": True,
-        "tool_choice": "auto",
-        "tools": [],
-        "metadata": {},
-        "temperature": None,
-        "top_p": None,
-        "usage": usage,
-    }
-
-
-def _usage(reply: Reply) -> JsonObject:
-    usage = reply.usage
+def responses_usage(usage: Usage) -> JsonObject:
+    """Usage as the dialect tells it."""
     return {
         "input_tokens": usage.input,
         "input_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": usage.cache_write},
         "output_tokens": usage.output,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning},
         "total_tokens": usage.total,
+    }
+
+
+def response_body(answer_id: str, model: str, status: str, output: list[JsonObject], usage: Usage | None) -> JsonObject:
+    """A response of the dialect, whole or in progress."""
+    return {
+        "id": f"resp_{answer_id}",
+        "object": "response",
+        "created_at": 0,
+        "status": status,
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "model": model,
+        "output": list(output),
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "metadata": {},
+        "temperature": None,
+        "top_p": None,
+        "usage": None if usage is None else responses_usage(usage),
     }

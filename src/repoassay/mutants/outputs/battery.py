@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 from repoassay.errors import InfraFault
@@ -10,7 +9,7 @@ from repoassay.grading import Graded, Job, grade_deliverables
 from repoassay.mutants.outputs.expectation import expect
 from repoassay.mutants.outputs.make import make_mutants
 from repoassay.mutants.outputs.mutant import Battery, GradedMutant, MadeMutant
-from repoassay.sandbox import Sandbox
+from repoassay.sandbox import Sandbox, temporary_folder
 from repoassay.tasks import TaskFolder
 from repoassay.types import Outcome
 
@@ -32,7 +31,7 @@ def run_battery(
     Raises:
         InfraFault: Mutants could not be made.
     """
-    with tempfile.TemporaryDirectory(prefix="repoassay-mutants-", ignore_cleanup_errors=True) as place:
+    with temporary_folder("mutants") as place:
         made, left_out = make_mutants(folder, outputs, Path(place), sandbox, most)
         if not made:
             return Battery(folder.task.id, why="no output of this task is of a kind that mutants are made of")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from repoassay.sandbox.cache import remove_tree
 from repoassay.sandbox.capabilities import SandboxCapabilities
 from repoassay.sandbox.port_forward import check_doors
 from repoassay.sandbox.protocol import Command, Completed, SandboxSetup
+from repoassay.sandbox.scratch import make_temporary
 from repoassay.sandbox.session import work_outside
 from repoassay.sandbox.supervisor import end_supervisor
 
@@ -49,7 +49,7 @@ class BoxSandbox:
             each.into.mkdir(parents=True, exist_ok=True)
         stack = contextlib.ExitStack()
         try:
-            folder = Path(tempfile.mkdtemp(prefix="repoassay-box-"))
+            folder = make_temporary("box")
             stack.callback(remove_tree, folder)
             plan = plan_box(setup).with_files(folder)
             folder.chmod(0o755)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
@@ -47,6 +46,7 @@ from repoassay.review import (
     write_ratings,
     write_tidy_folder,
 )
+from repoassay.sandbox import temporary_folder
 from repoassay.server.review.auth import AsLead, Form, Here, HTTPDenied, Led
 from repoassay.server.review.pages import page
 from repoassay.server.review.review_state import ReviewState
@@ -195,7 +195,7 @@ def export(desk: Here, led: AsLead, kind: str) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="{led.study}{ending}"'}
     if ending == ".jsonl":
         return StreamingResponse(_encoded(ratings_to_jsonl(ratings)), media_type=_TYPES[ending], headers=headers)
-    with tempfile.TemporaryDirectory(prefix="repoassay-export-") as place:
+    with temporary_folder("export") as place:
         path = Path(place, f"ratings{ending}")
         write_ratings(ratings, path)
         return Response(path.read_bytes(), media_type=_TYPES[ending], headers=headers)
@@ -206,7 +206,7 @@ def table_folder(desk: Here, led: AsLead) -> Response:
     """The whole study as one tidy table, with codebook and scripts, as `repoassay review export` writes them."""
     formats = [each for each in TIDY_FORMATS if each != "parquet" or arrow_installed()]
     packed = io.BytesIO()
-    with tempfile.TemporaryDirectory(prefix="repoassay-export-") as place:
+    with temporary_folder("export") as place:
         write_tidy_folder(study_records(desk.database, led.study), Path(place), formats)
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             for file in sorted(Path(place).iterdir()):
@@ -221,7 +221,7 @@ def take_in(desk: Here, led: AsLead, form: Form) -> Response:
     given = form.get("file")
     if not isinstance(given, UploadFile) or Path(given.filename or "").suffix.lower() not in FORMATS:
         return _progress(desk, led, "Choose a file that ends in .jsonl, .csv or .parquet.")
-    with tempfile.TemporaryDirectory(prefix="repoassay-import-") as place:
+    with temporary_folder("import") as place:
         path = Path(place, f"ratings{Path(given.filename or '').suffix.lower()}")
         path.write_bytes(given.file.read())
         try:

@@ -9,7 +9,6 @@ import contextlib
 import json
 import logging
 import queue
-import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -32,7 +31,7 @@ from repoassay.grading import (
     run_sandboxed,
 )
 from repoassay.records import write_once
-from repoassay.sandbox import ExportSpec, Mount, Sandbox, open_sandbox
+from repoassay.sandbox import ExportSpec, Mount, Sandbox, open_sandbox, temporary_folder
 from repoassay.server.review.blobs import Blobs
 from repoassay.tasks import read_regular
 from repoassay.types import Limits
@@ -180,7 +179,7 @@ class Previews:
     def _make(self, key: tuple[str, str]) -> PreviewResult:
         digest, kind = key
         told = {"kind": kind, "cpu": self._cpu, "memory": _HEAP}
-        with tempfile.TemporaryDirectory(prefix="repoassay-preview-") as folder:
+        with temporary_folder("preview") as folder:
             command = run_sandboxed(
                 "repoassay.grading.preview",
                 stdin=json.dumps(told).encode(),

@@ -12,7 +12,6 @@ import html
 import re
 import secrets
 import socket
-import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from repoassay.errors import InfraFault, RepoAssayError
 from repoassay.package_proxy import Indexes
+from repoassay.sandbox import temporary_folder
 from repoassay.text import printable
 from repoassay.workspace.build_index import pages
 from repoassay.workspace.build_index.relay_server import RelayServer
@@ -86,7 +86,7 @@ class Relay:
         self._bytes = 0
         self._last = ""
         self._lock = threading.Lock()
-        self._loose = tempfile.TemporaryDirectory(prefix="repoassay-files-")
+        self._loose = temporary_folder("files")
         self._server: RelayServer | None = None
         self._secret = secrets.token_urlsafe(16)
         self.troubles: list[str] = []

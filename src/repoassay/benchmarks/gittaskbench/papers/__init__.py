@@ -11,8 +11,6 @@ from repoassay.lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.benchmarks.gittaskbench.papers.aggregates import (
-        ModelAggregate as ModelAggregate,
-        RateCheck as RateCheck,
         aggregate as aggregate,
         broken_ceilings as broken_ceilings,
         check_rates as check_rates,
@@ -21,11 +19,9 @@ if TYPE_CHECKING:
         task_values as task_values,
     )
     from repoassay.benchmarks.gittaskbench.papers.costs import (
-        CostCheck as CostCheck,
         CostStatus as CostStatus,
         check_costs as check_costs,
         check_sweep_costs as check_sweep_costs,
-        cost_of as cost_of,
     )
     from repoassay.benchmarks.gittaskbench.papers.rows import (
         AlphaFigures as AlphaFigures,

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import platform
 import secrets
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -24,11 +21,10 @@ from repoassay.sandbox.remote.messages import PROTOCOL, ServiceDescription, Sess
 from repoassay.sandbox.remote.server.holder_shares import HolderShares
 from repoassay.sandbox.remote.server.hosted_session import HostedSession
 from repoassay.sandbox.remote.server.tree_store import TreeStore
+from repoassay.sandbox.scratch import make_temporary
 
 __all__ = ["SandboxHost"]
 
-_PREFIX = "repoassay-sandboxes-"
-_LOCK = "lock"
 _LEASE = 90.0
 """Seconds without a question after which a session is ended: whoever asked for it is gone."""
 
@@ -55,8 +51,9 @@ class SandboxHost:
     ) -> None:  # fmt: skip
         self._sandbox, self._most = sandbox, most_sessions
         self.shares = shares or HolderShares()
-        _sweep_folders()
-        self._folder, self._held = _make_folder()
+        self._folder = make_temporary("sandboxes")
+        self._folder.chmod(0o755)  # what is mounted must be readable for the account of commands
+        (self._folder / "trees").mkdir()
         self.trees = TreeStore(self._folder / "trees", most_bytes, self.shares.holders)
         self._places: dict[str, _Place] = {}
         self._opening: Counter[str] = Counter()
@@ -72,7 +69,6 @@ class SandboxHost:
         for name in list(self._places):
             self.remove(name)
         remove_tree(self._folder)
-        os.close(self._held)
 
     def describe(self) -> ServiceDescription:
         """What is offered."""
@@ -136,28 +132,3 @@ class SandboxHost:
                 late = [name for name, each in self._places.items() if time.monotonic() - each.hosted.asked > _LEASE]
             for name in late:
                 self.remove(name)
-
-
-def _make_folder() -> tuple[Path, int]:
-    """A new folder of a server, and the open file whose lock says that the server lives; the kernel lets go of it."""
-    made = Path(tempfile.mkdtemp(prefix="repoassay-new-sandboxes-"))
-    (made / "trees").mkdir()
-    made.chmod(0o755)  # what is mounted must be readable for the account of commands
-    held = os.open(made / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    fcntl.flock(held, fcntl.LOCK_EX)
-    folder = made.with_name(made.name.replace("repoassay-new-sandboxes-", _PREFIX))
-    return made.rename(folder), held  # under this name it was never without its lock
-
-
-def _sweep_folders() -> None:
-    """Remove the folders of servers that were killed: ours by account, with a lock that nobody holds."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):  # another account's, or removed meanwhile
-            if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
-                continue
-            held = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                remove_tree(folder)
-            finally:
-                os.close(held)
