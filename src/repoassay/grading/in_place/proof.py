@@ -154,8 +154,8 @@ def _solution(folder: TaskFolder, base: Path) -> Mapping[str, FileEdit | None]:
 
 
 def _run(
-    folder: TaskFolder, base: Path, edits: Mapping[str, FileEdit | None], environment: Path, sandbox: Sandbox, what: str,
-    cancel: threading.Event | None,
+    folder: TaskFolder, base: Path, edits: Mapping[str, FileEdit | None], environment: Path, sandbox: Sandbox,
+    what: str, cancel: threading.Event | None,
 ) -> HiddenTestRun:  # fmt: skip
     ran = run_in_place(folder, base, edits, sandbox, environment, cancel=cancel)
     if cancel is not None and cancel.is_set():
