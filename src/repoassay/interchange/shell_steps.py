@@ -189,7 +189,16 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
     if not words:
         return True
     program = words[0].rsplit("/", 1)[-1]
-    installing = [word for word in words if not re.match(r"(\d|&)?>", word)]
+    for take in (_of_a_shell, _installed):
+        if (taken := take(program, words, command, steps, hosts)) is not None:
+            return taken
+    return _worked(program, words, command, steps, hosts)
+
+
+def _of_a_shell(
+    program: str, words: list[str], command: str, steps: ShellSteps, hosts: BuildHosts | None
+) -> bool | None:
+    """Take what another shell is given; None where the command starts none."""
     if program in ("bash", "sh") and len(words) == 3 and re.fullmatch(r"-[elux]*c", words[1]):
         inner = read_shell(words[2], hosts, steps.where)
         if inner.build:  # what is to stay stays with the shell it was written for
@@ -200,11 +209,17 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
     if program in ("su", "runuser") and "-c" in words[:-1]:  # whoever builds is one account
         steps.local.append(f"bash -c {shlex.quote(words[words.index('-c') + 1])}")
         return not _stays(steps.local[-1], hosts)
+    return None
+
+
+def _installed(
+    program: str, words: list[str], command: str, steps: ShellSteps, hosts: BuildHosts | None
+) -> bool | None:
+    """Take what brings packages, tool chains or an environment; None where the command brings none."""
+    installing = [word for word in words if not re.match(r"(\d|&)?>", word)]
     if program in _APT_TOOLS:
         steps.apt += apt_packages(installing if hosts is None else hosts.filled_words(installing))
         return True
-    if program in ("chown", "chmod") and (given := owned_places(words))[1]:
-        steps.owned.append(given)
     if program == "apk":
         steps.apt += apt_packages(["apk", "install", *debian_packages(words[1:])])
         return True
@@ -222,6 +237,13 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
     if (made := _virtual_environment(program, words)) is not None or program == "uv":
         steps.venvs += [made] if made else []
         return True
+    return None
+
+
+def _worked(program: str, words: list[str], command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bool:
+    """Take what makes accounts and folders, fetches, or does nothing here; false for work of the build."""
+    if program in ("chown", "chmod") and (given := owned_places(words))[1]:
+        steps.owned.append(given)
     if program in ("useradd", "adduser", "groupadd", "addgroup"):
         steps.users.append(words[-1])
         return True
