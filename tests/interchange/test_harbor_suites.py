@@ -12,7 +12,7 @@ from command_line import repoassay
 from json_answers import data_of
 from repoassay.engine import GradingContext
 from repoassay.errors import BadInput
-from repoassay.interchange import TaskRefusal, import_suite, run_pytest
+from repoassay.interchange import TaskRefusal, import_suite, verifier_script
 from repoassay.interchange.pytest_script import read_test_script
 from repoassay.interchange.shell_steps import read_shell
 from repoassay.interchange.shell_text import split_commands
@@ -386,9 +386,8 @@ def test_a_script_installs_nothing_and_runs_no_module_of_the_agent_as_pytest(the
     task = taken(source)
     folder = source.parent / "suite/tasks/parcels"
     text = (folder / "tests/test.sh").read_text()
-    commands = text.replace(
-        shlex.quote(Path(run_pytest.__file__).read_text()), ""
-    )  # the program that it brings speaks of pytest
+    program = Path(verifier_script.__file__).with_name("run_pytest.py").read_text()  # which speaks of pytest
+    commands = text.replace(shlex.quote(program), "")
     assert len(commands) < len(text)
     assert not [word for word in ("apt-get", "uv", "--ctrf", "-m pytest") if word in commands]
     assert text.count('python -c "$RUN_PYTEST"') == 2 and "python3 /tests/score.py >" in text

@@ -12,7 +12,7 @@ from repoassay.interchange.apt_packages import apt_packages
 from repoassay.interchange.build_hosts import BuildHosts
 from repoassay.interchange.image_accounts import owned_places
 from repoassay.interchange.image_agents import without_agents
-from repoassay.interchange.image_toolchains import ToolChain, go_tool_chain, is_tool_chain
+from repoassay.interchange.image_toolchains import ToolChain, chain_packages, go_tool_chain, is_tool_chain
 from repoassay.interchange.pip_arguments import pip_arguments, requirements
 from repoassay.interchange.shell_text import (
     alternatives,
@@ -57,12 +57,6 @@ _FETCHED = re.compile(
 _OF_MODULES = re.compile(r"(?<![\w./-])(go|cargo) (?:get|add|install)(?=\s)")
 _GO = re.compile(r"(?:golang\.org|go\.dev)/dl/go(\S*).*tar [^&;]*-C /usr/local", re.DOTALL)
 """A line that does nothing but install Go."""
-_INSTALLED = {"sh.rustup.rs": ("rustc", "cargo"), "nvm-sh/nvm/": ("nodejs",)}
-_INSTALLER = re.compile(
-    rf"(curl|wget) [^|;&]*(?P<what>{'|'.join(map(re.escape, _INSTALLED))})[^|;&]*"
-    r"\| *(ba)?sh\b[^|;&]*(2>&1 *)?(\| *tail [-\w ]*)?"
-)
-"""A line that does nothing but install a tool chain, and the packages that stand for it."""
 _SCRIPT = re.compile(r"<<-?\s*([\"']?)(\w+)\1[ ]*\n(?P<body>.*)\n\2\s*", re.DOTALL)
 """A RUN whose commands are a heredoc."""
 _OF_THE_IMAGE = re.compile(r"(\.?/(?!usr/(?!local/)|bin/|sbin/)|[\w-][\w.-]*/)[\w./-]+$")
@@ -229,8 +223,8 @@ def _installed(
         if local:
             steps.local.append(" ".join(["uv pip install", *map(_quoted, local)]))
         return True
-    if (installer := _INSTALLER.fullmatch(command)) is not None:
-        steps.apt += _INSTALLED[installer["what"]]
+    if packages_of_chain := chain_packages(command):
+        steps.apt += packages_of_chain
         return True
     if is_tool_chain(command, program):
         return True
