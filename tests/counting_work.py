@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -59,10 +58,3 @@ def counting_setup(**data: Any) -> NodeSetup:
 
 def question(number: int, **more: Any) -> NodeJob:
     return NodeJob(Question(number=number, **more), warmth=str(number % 3))
-
-
-def wait_until(condition: Any, seconds: float = 60) -> None:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "It did not happen in time."
-        time.sleep(0.05)

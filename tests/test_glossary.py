@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from typing import NamedTuple
-
-import pytest
 
 import repoassay
 from house_lists import ROOT, assert_only, house_tree
@@ -80,15 +79,25 @@ def test_terms_are_in_order_and_have_one_meaning() -> None:
     assert [name for name in names if names.count(name) > 1] == []
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.term)
-def test_an_entry_is_one_sentence_about_what_exists(entry: Entry) -> None:
-    assert entry.sentence.endswith(".") and not re.search(r"\.\s", entry.sentence), "Say it in one sentence."
+def problems(entry: Entry) -> Iterator[str]:
+    """What is wrong with a line."""
+    if not entry.sentence.endswith(".") or re.search(r"\.\s", entry.sentence):
+        yield f"{entry.term}: say it in one sentence."
     for code in CODE.findall(f"{entry.sentence} {' '.join(f'`{name}`' for name in entry.names)}"):
-        missing = [part for part in re.split(r"[\s./]+", code) if part not in identifiers()]
-        assert not missing, f"{code} is not in the package."
-    if not entry.names:
-        words = " ".join(re.split(r"[\s\W_]+", entry.term.lower())).strip()
-        assert words in source(), f"{entry.term} is a word of nobody: neither code nor docstrings have it."
+        if any(part not in identifiers() for part in re.split(r"[\s./]+", code)):
+            yield f"{entry.term}: {code} is not in the package."
+    words = " ".join(re.split(r"[\s\W_]+", entry.term.lower())).strip()
+    if not entry.names and words not in source():
+        yield f"{entry.term} is a word of nobody: neither code nor docstrings have it."
+
+
+def test_entries_are_one_sentence_each_about_what_exists() -> None:
+    assert [problem for entry in ENTRIES for problem in problems(entry)] == []
+
+
+def test_what_is_wrong_with_an_entry_is_told() -> None:
+    wrong = Entry("no such word", (), "One. Two of `nothing_of_the_kind`")
+    assert len(list(problems(wrong))) == 3
 
 
 def test_each_noun_of_the_package_is_explained() -> None:

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 from command_line import repoassay
 from interrupts import interruptible
 from json_answers import data_of
+from waiting import wait_until
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 TASKS = ("--task", "sensor-log-daily", "--task", "sensor-log-outages")
@@ -43,13 +43,6 @@ def events(folder: Path) -> list[dict[str, object]]:
 def the_run(cwd: Path) -> Path:
     (folder,) = (cwd / "runs").iterdir()
     return folder
-
-
-def wait_for(condition, seconds: float = 60) -> None:  # type: ignore[no-untyped-def]  # any callable
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came to that"
-        time.sleep(0.02)
 
 
 def finished(cwd: Path) -> int:
@@ -83,7 +76,7 @@ def test_two_agents_and_several_attempts_fill_every_slot_once(tmp_path: Path) ->
 @pytest.mark.long
 def test_killed_with_sigkill_then_resumed_nothing_is_lost_or_done_twice(tmp_path: Path) -> None:
     running = start("run", "starter", *SLOW, "--attempts", "4", "--workers", "2", *TASKS, cwd=tmp_path)
-    wait_for(lambda: finished(tmp_path) >= 3)
+    wait_until(lambda: finished(tmp_path) >= 3)
     os.killpg(running.pid, signal.SIGKILL)
     running.communicate()
     run = the_run(tmp_path)
@@ -124,7 +117,7 @@ def test_an_attempt_whose_journal_line_was_lost_is_recovered_not_repeated(tmp_pa
 @pytest.mark.parametrize("presses", [1, pytest.param(2, marks=pytest.mark.exhaustive)])
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, presses: int) -> None:
     running = start("run", "starter", *SLOW, "--attempts", "5", "--workers", "1", *TASKS, cwd=tmp_path)
-    wait_for(lambda: finished(tmp_path) >= 1)
+    wait_until(lambda: finished(tmp_path) >= 1)
     assert running.stderr is not None
     os.kill(running.pid, signal.SIGINT)
     heard = []
@@ -149,7 +142,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, presses: int) -> None:
 
 def test_sigterm_drops_what_is_under_way(tmp_path: Path) -> None:
     running = start("run", "starter", "--agent", "command", "--agent-command", "sleep 600", *TASKS, cwd=tmp_path)
-    wait_for(lambda: list(tmp_path.glob("runs/*/attempts/*")))
+    wait_until(lambda: list(tmp_path.glob("runs/*/attempts/*")))
     os.kill(running.pid, signal.SIGTERM)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 143, said
@@ -161,7 +154,7 @@ def test_sigterm_drops_what_is_under_way(tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 def test_two_processes_never_work_on_one_run(tmp_path: Path) -> None:
     running = start("run", "starter", *SLOW, "--attempts", "8", "--workers", "1", *TASKS, cwd=tmp_path)
-    wait_for(lambda: finished(tmp_path) >= 1)
+    wait_until(lambda: finished(tmp_path) >= 1)
     second = repoassay("resume", "latest", cwd=tmp_path)
     assert second.returncode == 2
     assert "another process" in second.stderr

@@ -18,6 +18,7 @@ import pytest
 from command_line import repoassay
 from json_answers import data_of, records_of
 from private_slurm import PrivateSlurm, private_slurm
+from waiting import wait_until
 
 __all__ = ["private_slurm"]
 
@@ -115,7 +116,7 @@ def test_who_works_on_the_whole_run_or_on_a_share_keeps_others_out(tmp_path: Pat
     run = planned(tmp_path, "--agent", "command", "--agent-command", "sleep 100", "--attempts", "4")
     (share,) = start(tmp_path, 0)
     try:
-        wait_for(lambda: any(events(path) for path in (run / "parts").glob("*.jsonl")))
+        wait_until(lambda: any(events(path) for path in (run / "parts").glob("*.jsonl")))
         busy = resume(tmp_path)
         assert (busy.returncode, "is being worked on by another process" in busy.stderr) == (2, True), busy.stderr
         assert records_of(resume(tmp_path, "--collect", "--json").stdout, "collection")[0]["shares_at_work"] == 1
@@ -166,13 +167,6 @@ def start(cwd: Path, *indices: int, count: int = 3) -> list[subprocess.Popen[byt
     ]  # fmt: skip
 
 
-def wait_for(condition: Any, seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came to that"
-        time.sleep(0.05)
-
-
 @pytest.mark.exhaustive
 def test_shares_killed_at_any_moment_make_every_attempt_once(tmp_path: Path) -> None:
     chance = random.Random()
@@ -212,7 +206,7 @@ def test_a_real_slurm_makes_each_attempt_once_though_a_node_dies(tmp_path: Path,
     plan = (run / "run.json").read_bytes()
     busy = resume(tmp_path, "--executor", "slurm", env=private_slurm.env)
     assert (busy.returncode, "still at work" in busy.stderr) == (2, True), busy.stderr
-    wait_for(lambda: any(events(path) for path in (run / "parts").glob("*.jsonl")))
+    wait_until(lambda: any(events(path) for path in (run / "parts").glob("*.jsonl")))
     private_slurm.kill_node("two")
     private_slurm.call("scancel", f"{job['jobs'][0]}_3")  # and one is cancelled by hand
     private_slurm.call("scontrol", "update", "NodeName=two", "State=DOWN", "Reason=test")

@@ -82,3 +82,16 @@ def test_hints_name_what_is_not_there() -> None:
     assert "yaml" in said and "--requirement" in said
     assert "shop_db" in said and "conftest.py" in said
     assert "\x1b" not in said and "Boom" in said
+
+
+def test_of_a_traceback_the_line_with_the_exception_is_told() -> None:
+    text = (
+        "from wand import api\nE   OSError: first\nE   ImportError: MagickWand shared library not found.\n"
+        "E   Try to install:\nE     https://docs.example.org/install.html\nwand/api.py:11: in <module>"
+    )
+    plain = ProofCase(
+        "a", FAIL, FAIL, "", "    assert 1 == 2\nE   assert 1 == 2\nE    +  where 1 = f()\nt.py:3: in test_a"
+    )
+    said = " ".join(hints(ProvenTask((plain,), {"tests/test_wand.py": text})))
+    assert "test_wand.py holds no test that can be run: ImportError: MagickWand shared library not found." in said
+    assert "'a': assert 1 == 2." in said

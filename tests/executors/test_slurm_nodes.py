@@ -9,8 +9,7 @@ import signal
 import socket
 import stat
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,6 +29,7 @@ from repoassay.executors import (
     submit_again,
 )
 from repoassay.executors.node_link import LinkClosed, LinkKind, NodeLink, Strangers
+from waiting import wait_until
 
 __all__ = ["fake_slurm"]
 
@@ -54,15 +54,8 @@ def cluster(fake_slurm: FakeSlurm) -> Iterator[Cluster]:
     found.close()
 
 
-def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end, "it never came to that"
-        time.sleep(0.05)
-
-
 def all_joined(cluster: Cluster) -> None:
-    until(lambda: cluster.capacity == 4)
+    wait_until(lambda: cluster.capacity == 4)
 
 
 def place_of() -> Path:
@@ -76,7 +69,7 @@ def test_jobs_are_done_on_all_nodes_and_nothing_is_left(
     all_joined(cluster)
     gate = tmp_path / "gate"
     given = [cluster.submit(NodeJob(Asked(number=n, wait_for=str(gate)))) for n in range(4)]
-    until(lambda: all(each.running() for each in given))
+    wait_until(lambda: all(each.running() for each in given))
     gate.touch()
     told = [each.result(60) for each in given]
     assert [each.double for each in told] == [0, 2, 4, 6]
@@ -87,7 +80,7 @@ def test_jobs_are_done_on_all_nodes_and_nothing_is_left(
     with pytest.raises(Interrupted):
         cluster.submit(NodeJob(Asked(number=1)))
     assert not list(Path.cwd().iterdir())
-    until(lambda: not any(Path(f"/proc/{task}/exe").exists() for task in fake_slurm.tasks))
+    wait_until(lambda: not any(Path(f"/proc/{task}/exe").exists() for task in fake_slurm.tasks))
 
 
 def test_a_secret_goes_to_nodes_and_to_nothing_that_slurm_keeps(
@@ -116,9 +109,9 @@ def test_what_a_lost_node_had_is_lost_and_another_does_it(
     gate = tmp_path / "gate"
     plain = [cluster.submit(NodeJob(Asked(number=n, wait_for=str(gate)))) for n in range(4)]
     again = [submit_again(cluster, NodeJob(Asked(number=n, wait_for=str(gate)))) for n in range(4)]
-    until(lambda: all(each.running() for each in plain))
+    wait_until(lambda: all(each.running() for each in plain))
     os.killpg(fake_slurm.tasks[0], signal.SIGKILL)
-    until(lambda: cluster.capacity == 2)
+    wait_until(lambda: cluster.capacity == 2)
     gate.touch()
     assert [each.result(60).double for each in again] == [0, 2, 4, 6]
     lost = [isinstance(each.exception(60), NodeLost) for each in plain]
@@ -135,7 +128,7 @@ def test_a_job_that_kills_its_nodes_is_answered(fake_slurm: FakeSlurm, cluster: 
 def test_a_job_is_given_up_on_its_node(cluster: Cluster) -> None:
     cancel = threading.Event()
     given = cluster.submit(NodeJob(Asked(number=1, wait_for="/nonexistent")), cancel)
-    until(given.running)
+    wait_until(given.running)
     cancel.set()
     with pytest.raises(BadInput, match="given up"):
         given.result(60)
@@ -177,7 +170,7 @@ def test_strangers_are_told_nothing_and_hold_nobody_up(cluster: Cluster) -> None
     nonsense.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" + b"x" * 200)
     for each in silent[:20]:
         each.close()
-    until(lambda: not any(t.name == "slurm-node" and not t.is_alive() for t in threading.enumerate()))
+    wait_until(lambda: not any(t.name == "slurm-node" and not t.is_alive() for t in threading.enumerate()))
     assert cluster.submit(NodeJob(Asked(number=4))).result(60).double == 8
     for each in (*silent, nonsense):
         each.close()
@@ -256,7 +249,7 @@ def test_a_node_answers_for_its_own_jobs_alone(fake_slurm: FakeSlurm, cluster: C
     all_joined(cluster)
     gate = tmp_path / "gate"
     given = cluster.submit(NodeJob(Asked(number=7, wait_for=str(gate))))
-    until(given.running)
+    wait_until(given.running)
     place = json.loads((place_of() / "caller.json").read_text())
     link = NodeLink(stranger(cluster), bytes.fromhex(place["key"]), caller=False)
     from repoassay.executors.node_work import node_facts
@@ -314,7 +307,7 @@ def test_nodes_end_by_themselves_when_their_caller_is_killed(fake_slurm: FakeSlu
     )
     subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
     assert fake_slurm.tasks
-    until(lambda: not any(Path(f"/proc/{task}/exe").exists() for task in fake_slurm.tasks))
+    wait_until(lambda: not any(Path(f"/proc/{task}/exe").exists() for task in fake_slurm.tasks))
 
 
 @pytest.mark.parametrize(

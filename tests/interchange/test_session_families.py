@@ -168,7 +168,7 @@ def test_what_harbor_writes_of_codex_is_read_as_the_text_it_was(tmp_path: Path) 
     assert found.steps[0].observations[0].text == "Script completed\n\n1 passed"
 
 
-@pytest.mark.parametrize("outer", ["mini-swe-agent", "harbor-jobs"])
+@pytest.mark.parametrize("outer", ["mini-swe-agent", "harbor-jobs", "swe-bench"])
 def test_a_folder_of_two_formats_is_of_the_one_that_holds_the_other(tmp_path: Path, outer: str) -> None:
     source = tmp_path / "theirs"
     if outer == "mini-swe-agent":
@@ -176,6 +176,9 @@ def test_a_folder_of_two_formats_is_of_the_one_that_holds_the_other(tmp_path: Pa
         (source / "one").mkdir(parents=True)
         (source / "one" / "one.traj.json").write_text(json.dumps(whole))
         (source / "preds.json").write_text('{"one": {"model_patch": "", "instance_id": "one"}}')
+    elif outer == "swe-bench":  # a folder of the leaderboard's, with sessions among its trajectories
+        lines(source / "trajs" / "one.jsonl", [claude(1, "a", "I fix.")])
+        lines(source / "all_preds.jsonl", [{"model_patch": "", "instance_id": "one"}])
     else:
         lines(source / "job" / "t__1" / "agent" / "sessions" / "rollout-1.jsonl", [codex(0, "session_meta", id="a")])
         lines(source / "job" / "t__1" / "result.json", [{"trial_name": "t__1", "task_name": "t"}])

@@ -17,6 +17,7 @@ from model_proxy.biller import UNASKED, Biller
 from model_proxy.conftest import address, request_body, send
 from repoassay.model_proxy import AttemptSession, Budget, CallLimits, Upstream
 from repoassay.model_proxy.server import Gateway
+from waiting import wait_until
 
 SLACK = 100
 """Tokens by which the estimate of one of these small prompts may be wrong."""
@@ -96,16 +97,9 @@ def test_calls_that_say_how_much_they_take_still_go_side_by_side(scene: Any) -> 
     biller.gate.clear()
     with ThreadPoolExecutor(4) as pool:
         asking = [pool.submit(ask, gateway, entry, max_tokens=1_000) for _ in range(4)]
-        wait_for(lambda: biller.at_once == 4)
+        wait_until(lambda: biller.at_once == 4)
         biller.gate.set()
         assert [one.result() for one in asking] == [200] * 4
-
-
-def wait_for(condition: Any) -> None:
-    until = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 def test_a_call_waits_for_an_aborted_one_that_is_still_at_work(scene: Any) -> None:
@@ -127,7 +121,7 @@ def test_without_a_budget_it_overlaps(scene: Any) -> None:
     biller.gate.clear()
     for _ in range(5):
         assert abort(gateway, entry) == 200
-    wait_for(lambda: biller.at_once == 5)
+    wait_until(lambda: biller.at_once == 5)
     biller.gate.set()
 
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from repoassay.sandbox.namespaces import NamespaceSandbox
 from repoassay.sandbox.protocol import Access, Completed, Mount, Sandbox, SandboxSession, SandboxSetup
 from repoassay.types import Ended
 from sandbox.conftest import PYTHON, SMALL, Marked
+from waiting import wait_until
 
 LONG = 60.0
 """Seconds that no single step of an attack may take."""
@@ -105,12 +106,12 @@ os.execve({PYTHON!r}, [{PYTHON!r}, "-c", "import time; time.sleep(600)", {marked
             assert python(session, code, timeout=seconds).exit.ended is Ended.TIMED_OUT
             if marked.alive():
                 break
-        _wait(lambda: len(marked.alive()) == 1)
+        wait_until(lambda: len(marked.alive()) == 1)
         assert works(session)
         session.kill()
-        _wait(lambda: not marked.alive())
+        wait_until(lambda: not marked.alive())
         python(session, code.replace("time.sleep(100)", "os._exit(0)"))
-        _wait(lambda: bool(marked.alive()))
+        wait_until(lambda: bool(marked.alive()))
     assert not marked.alive()
 
 
@@ -355,16 +356,9 @@ def test_a_caller_that_is_interrupted_or_killed_leaves_nothing_running(
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True) as caller:
         assert caller.stdout
         assert caller.stdout.readline() == b"ready\n"
-        _wait(lambda: len(marked.alive()) >= 3)
+        wait_until(lambda: len(marked.alive()) >= 3)
         caller.send_signal(number)
         said = caller.stdout.read()
         caller.wait(LONG)
     assert (said == b"interrupted\n") is (number == signal.SIGINT)
-    _wait(lambda: not marked.alive())
-
-
-def _wait(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + LONG
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    wait_until(lambda: not marked.alive())

@@ -12,7 +12,6 @@ from typing import Any
 import httpx
 import pytest
 
-from counting_work import wait_until
 from repoassay.engine import GradingContext, SubmissionEngine
 from repoassay.server.metrics import PrometheusMetrics
 from repoassay.server.places import WorkerSettings
@@ -21,6 +20,7 @@ from repoassay.server.workers import Workers
 from repoassay.tasks import TaskFolder
 from server.serving import SLEEPER, Process, solution
 from unreliable_nodes import ElasticExecutor
+from waiting import wait_until
 
 TASK = "edit-ledger-account-prefix"
 ELASTIC, LOSING = "unreliable_nodes:ElasticExecutor", "unreliable_nodes:LosingExecutor"
@@ -74,7 +74,7 @@ def test_places_follow_the_nodes_and_the_express_place_stays(
         assert waiting.servers.places() == 2  # one of them the express place, however few nodes there are
         for workers in (4, 1, 3):
             monkeypatch.setattr(ElasticExecutor, "workers", workers)
-            wait_until(lambda workers=workers: waiting.servers.places() == max(workers, 2))
+            wait_until(lambda: waiting.servers.places() == max(ElasticExecutor.workers, 2))
         named = [thread.name for thread in threading.enumerate() if thread.name.startswith("judge-")]
         assert len(named) == 3
 

@@ -7,7 +7,7 @@ import json
 import re
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from repoassay.server import connection
 from repoassay.server.access import Tokens
 from repoassay.server.service import Guards, Service
 from server.serving import connected
+from waiting import wait_until
 
 pytestmark = pytest.mark.exhaustive
 
@@ -43,13 +44,6 @@ def ended(wire: socket.socket) -> bytes:
     except ConnectionResetError:
         pass
     return found
-
-
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def streams(client: httpx.Client) -> int:
@@ -144,10 +138,10 @@ def test_streams_of_one_token_are_bounded_whatever_they_wait(service: Service) -
         with ExitStack() as held:
             for _ in range(2):
                 held.enter_context(client.stream("GET", "/v1/results", params={"wait": 3600}))
-            until(lambda: streams(client) == 2)
+            wait_until(lambda: streams(client) == 2)
             for wait in (0, 3600):
                 assert client.get("/v1/results", params={"wait": wait}).status_code == 429
-        until(lambda: client.get("/v1/results").status_code == 200)
+        wait_until(lambda: client.get("/v1/results").status_code == 200)
 
 
 @pytest.mark.parametrize("drip", [b"", b"X"])
@@ -181,10 +175,10 @@ def test_idle_connections_beyond_the_limit_are_refused(service: Service) -> None
     with connected(service, limit=4) as client:
         url = (client.base_url.host, client.base_url.port or 0)
         idle = [socket.create_connection(url, timeout=30) for _ in range(40)]
-        until(lambda: sum(_closed(each) for each in idle) >= 36)
+        wait_until(lambda: sum(_closed(each) for each in idle) >= 36)
         for each in idle:
             each.close()
-        until(lambda: client.get("/healthz").status_code == 200)
+        wait_until(lambda: client.get("/healthz").status_code == 200)
 
 
 def _closed(wire: socket.socket) -> bool:
@@ -201,8 +195,8 @@ def test_a_stream_ends_when_its_reader_leaves(service: Service) -> None:
     with connected(service) as client:
         assert streams(client) == 0
         with client.stream("GET", "/v1/results", params={"wait": 3600}):
-            until(lambda: streams(client) == 1)
-        until(lambda: streams(client) == 0)
+            wait_until(lambda: streams(client) == 1)
+        wait_until(lambda: streams(client) == 0)
 
 
 def test_a_stream_tells_what_is_judged_meanwhile(service: Service) -> None:

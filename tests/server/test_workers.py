@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from repoassay.server.workers import Workers
 from repoassay.tasks import TaskFolder
 from repoassay.types import Verdict
 from server.serving import solution
+from waiting import wait_until
 
 pytestmark = pytest.mark.exhaustive
 
@@ -40,15 +40,8 @@ def working(queue: Queue, tasks: Tasks, bench: GradingContext, lease: float = 20
         workers.stop(30)
 
 
-def until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 def done(queue: Queue, ulid: str) -> StoredSubmission:
-    until(lambda: (found := queue.get("", ulid)) is not None and found.status == "done")
+    wait_until(lambda: (found := queue.get("", ulid)) is not None and found.status == "done")
     found = queue.get("", ulid)
     assert found is not None and found.verdict is not None
     return found
@@ -109,7 +102,7 @@ def test_what_only_other_servers_know_is_left_to_them(queue: Queue, tasks: Tasks
     strange, known = add(queue, "elsewhere", ""), add(queue, TASK, "")
     with working(queue, tasks, bench):
         done(queue, known)
-        until(lambda: queue.counts() == Counts(1, 0))
+        wait_until(lambda: queue.counts() == Counts(1, 0))
     found = queue.get("", strange)
     assert found is not None and (found.status, found.faults) == ("queued", 0)
 
@@ -120,7 +113,7 @@ def test_what_is_under_way_is_put_back_when_we_must_stop_at_once(
     ulids = [add(queue, TASK, solution(TASK)) for _ in range(12)]
     workers = Workers(queue, SubmissionEngine(tasks, bench, 2), PrometheusMetrics(), lambda ulid: None)
     workers.start()
-    until(lambda: queue.counts().running > 0)
+    wait_until(lambda: queue.counts().running > 0)
     workers.stop(0)
     counts = queue.counts()
     assert counts.running == 0 and counts.queued > 0
@@ -134,7 +127,7 @@ def test_stopping_in_good_time_finishes_what_is_under_way(queue: Queue, tasks: T
         add(queue, TASK, solution(TASK))
     workers = Workers(queue, SubmissionEngine(tasks, bench, 2), PrometheusMetrics(), lambda ulid: None)
     workers.start()
-    until(lambda: queue.counts().running > 0)
+    wait_until(lambda: queue.counts().running > 0)
     assert workers.stop(60) == 0
     counts = queue.counts()
     assert counts.running == 0 and counts.queued + len(queue.results("", 0, 100)) == 6

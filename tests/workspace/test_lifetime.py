@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -20,6 +19,7 @@ from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.none import NoSandbox
 from repoassay.sandbox.protocol import Command, Completed, ExportSpec
 from repoassay.types import Ended
+from waiting import wait_until
 
 SANDBOXES = ("namespaces", "bubblewrap", "http")
 
@@ -70,13 +70,6 @@ from repoassay.sandbox.protocol import Command
 from repoassay.sandbox.namespaces import NamespaceSandbox
 NamespaceSandbox(Cache(Path(sys.argv[1]))).run(Command(argv=("/bin/sh", "-c", "sleep 50 & setsid sleep 50; true"), env={"MARK": sys.argv[2]}))
 """  # noqa: E501 - reads as the program it is
-
-
-def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came to that"
-        time.sleep(0.02)
 
 
 def supervisors(parent: int) -> list[int]:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +16,7 @@ import pytest
 from repoassay.errors import InfraFault
 from repoassay.sandbox.cache import Cache
 from repoassay.types import Ended
+from waiting import wait_until
 from warm_parents import AT_THE_GATE, LAUNCHER, SMALL, Warm, WarmJob, base, run, warm
 
 __all__ = ["warm"]
@@ -258,13 +258,6 @@ with start(cache, Path(sys.argv[4]), sys.argv[5]) as parent:
     print("ready", flush=True)
     run(parent, cache, "import time; time.sleep(60)")
 """
-
-
-def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came to that"
-        time.sleep(0.05)
 
 
 @pytest.mark.by_day(1)

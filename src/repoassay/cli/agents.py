@@ -129,10 +129,10 @@ def install(name: str, isolation: str) -> None:
 @click.option("--out", type=PATH, metavar="DIR", help="Keep transcripts, journals and submissions there.")
 @json_option
 def check(name: str, kind: str, timeout: float, upstream_dialect: str | None, out: Path | None, as_json: bool) -> None:
-    """Let NAME solve two starter tasks by a scripted model, and hold its own account against the gateway's.
+    """Let NAME solve two starter tasks by a scripted model, and hold its own account against the model proxy's.
 
-    It works in the sandbox with its network cut but for the gateway's door. Costs nothing. Leaves with 1 when a task
-    does not pass or the gateway's tokens are not those the model sent.
+    It works in the sandbox with its network cut but for the model proxy. Costs nothing. Leaves with 1 when a task
+    does not pass or the model proxy's tokens are not those the model sent.
 
     \b
     Examples:

@@ -100,9 +100,9 @@ def run(
 ) -> None:  # fmt: skip
     """Run agents on SUITE: a bundled suite's name, a folder of tasks, or one task folder.
 
-    Every attempt works in a fresh workspace and is graded in a second one. Agents reach models through the gateway
-    alone, which counts tokens, calls and dollars. Ctrl-C once lets attempts under way finish, twice drops them; what is
-    finished is kept, and `repoassay resume` continues.
+    Every attempt works in a fresh workspace and is graded in a second one. Agents reach models through the model
+    proxy alone, which counts tokens, calls and dollars. Ctrl-C once lets attempts under way finish, twice drops them;
+    what is finished is kept, and `repoassay resume` continues.
 
     \b
     Examples:

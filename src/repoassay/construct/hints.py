@@ -10,6 +10,7 @@ from repoassay.text import join_names, printable, quote
 __all__ = ["hints"]
 
 _MODULE = re.compile(r"No module named '([A-Za-z0-9_.]{1,100})'")
+_RAISED = re.compile(r"E\s+[\w.]*(?:Error|Exception|Failed|Warning|Exit)\b")
 _FIXTURE = re.compile(r"fixture '([A-Za-z0-9_]{1,100})' not found")
 
 
@@ -70,6 +71,9 @@ def _first(proven: ProvenTask) -> str:
 
 
 def _last(message: str) -> str:
-    """The line of a traceback that says what happened."""
+    """The line of a traceback that says what happened: of pytest's, the last that names an exception."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    return printable(lines[-1] if lines else "it was never reported", 300)
+    told = [line for line in lines if line.startswith("E ")]
+    raised = [line for line in told if _RAISED.match(line)] or told[:1]
+    found = raised[-1][1:].strip() if raised else lines[-1] if lines else "it was never reported"
+    return printable(found, 300)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 import repoassay
+from grading.in_place.conftest import Judge, diff
 from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.validate import validate_task
 from repoassay.errors import InfraFault
-from repoassay.grading.edit import grade_edit
 from repoassay.grading.oracle import oracle, recording_runs
-from repoassay.grading.oracle.oracle import Oracle
-from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks.folder import TaskFolder
 from repoassay.tasks.read import read_task
-from repoassay.types import Outcome, Verdict
+from repoassay.types import Outcome
 from repoassay.workspace.preparation import lay_out
 
 REQUIREMENTS = (
@@ -68,17 +63,6 @@ MUST, GUARDS = (
 )
 
 
-def diff(files: Mapping[str, tuple[str | None, str | None]]) -> bytes:
-    """A unified diff of files: path -> before and after."""
-    lines: list[str] = []
-    for path, (before, after) in files.items():
-        names = ("/dev/null" if before is None else f"a/{path}", "/dev/null" if after is None else f"b/{path}")
-        lines += difflib.unified_diff(
-            (before or "").splitlines(keepends=True), (after or "").splitlines(keepends=True), *names
-        )
-    return "".join(lines).encode()
-
-
 SOLUTION = diff({"shop/prices.py": (WRONG, RIGHT)})
 
 
@@ -116,27 +100,6 @@ files = ["tests/check_prices.py"]
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
     return read_task(place)
-
-
-class Judge:
-    """Grades patches on tasks of this module."""
-
-    def __init__(self, cache: Cache) -> None:
-        self.cache, self.sandbox = cache, open_sandbox("namespaces", cache)
-        self.oracle = Oracle(cache, self.sandbox)
-
-    def __call__(self, folder: TaskFolder, patch: bytes) -> Verdict:
-        layout = lay_out(folder, None, self.cache, self.sandbox)
-        return grade_edit(
-            folder, patch, self.sandbox, base=layout.base, environment=layout.environment, oracle=self.oracle
-        )
-
-
-@pytest.fixture(scope="module")
-def judge() -> Iterator[Judge]:
-    found = Judge(Cache())
-    yield found
-    found.oracle.close()
 
 
 @pytest.fixture(scope="module")

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import shutil
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from grading.in_place.conftest import Judge, diff
 from repoassay.errors import InfraFault
-from repoassay.grading.edit import grade_edit
-from repoassay.grading.oracle.oracle import Oracle
-from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks.folder import TaskFolder
 from repoassay.tasks.read import read_task
-from repoassay.types import Outcome, Verdict
-from repoassay.workspace.preparation import lay_out
+from repoassay.types import Outcome
 
 pytestmark = pytest.mark.skipif(shutil.which("node", path="/usr/local/bin:/usr/bin:/bin") is None, reason="no node")
 
@@ -60,17 +54,6 @@ MUST = ("test/prices.test.js::many::cost less", "test/prices.test.js::many::stay
 GUARD = "test/prices.test.js::few"
 
 
-def diff(files: Mapping[str, tuple[str | None, str | None]]) -> bytes:
-    """A unified diff of files: path -> before and after."""
-    lines: list[str] = []
-    for path, (before, after) in files.items():
-        names = ("/dev/null" if before is None else f"a/{path}", "/dev/null" if after is None else f"b/{path}")
-        lines += difflib.unified_diff(
-            (before or "").splitlines(keepends=True), (after or "").splitlines(keepends=True), *names
-        )
-    return "".join(lines).encode()
-
-
 SOLUTION = diff({"source/prices.js": (WRONG, RIGHT)})
 
 
@@ -107,27 +90,6 @@ support = ["build.mjs"]
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
     return read_task(place)
-
-
-class Judge:
-    """Grades patches on tasks of this module."""
-
-    def __init__(self, cache: Cache) -> None:
-        self.cache, self.sandbox = cache, open_sandbox("namespaces", cache)
-        self.oracle = Oracle(cache, self.sandbox)
-
-    def __call__(self, folder: TaskFolder, patch: bytes) -> Verdict:
-        layout = lay_out(folder, None, self.cache, self.sandbox)
-        return grade_edit(
-            folder, patch, self.sandbox, base=layout.base, environment=layout.environment, oracle=self.oracle
-        )
-
-
-@pytest.fixture(scope="module")
-def judge() -> Iterator[Judge]:
-    found = Judge(Cache())
-    yield found
-    found.oracle.close()
 
 
 @pytest.fixture(scope="module")

@@ -93,7 +93,8 @@ class MinedCandidate:
         if self.source is None and passed:
             raise CandidateRefused("instruction leaks", passed[0])
         if self.source is None:
-            raise CandidateRefused("instruction says too little", f"Its message is {self.facts.subject!r}.")
+            said = f"Its message is {self.facts.subject!r}; --issues gives what its issue or pull request says."
+            raise CandidateRefused("instruction says too little", said)
         return self.source.text
 
     def complete(self, draft: TaskDraft, proven: ProvenTask, layout: PreparedTask) -> TaskDraft:
