@@ -76,10 +76,7 @@ def _remove_own(home: Path, owner: int) -> None:
 
 
 def _sweep(place: Path) -> None:
-    """Remove the folders of processes that were killed: ours by account, with our own kind of lock that nobody holds.
-
-    A `.lock` lies in folders of others too, environments of uv among them.
-    """
+    """Remove the folders of processes that were killed: ours by account, with our kind of lock, which nobody holds."""
     for home in place.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):  # another account's, of a living process, or removed meanwhile
             if home.is_symlink() or home.stat().st_uid != os.geteuid():
