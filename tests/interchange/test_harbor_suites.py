@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from command_line import repoassay
 from json_answers import data_of
 from repoassay.engine import GradingContext
 from repoassay.errors import BadInput
-from repoassay.interchange import TaskRefusal, import_suite
+from repoassay.interchange import TaskRefusal, import_suite, verifier_script
 from repoassay.interchange.pytest_script import read_test_script
 from repoassay.interchange.shell_steps import read_shell
 from repoassay.interchange.shell_text import split_commands
@@ -385,7 +386,10 @@ def test_a_script_installs_nothing_and_runs_no_module_of_the_agent_as_pytest(the
     task = taken(source)
     folder = source.parent / "suite/tasks/parcels"
     text = (folder / "tests/test.sh").read_text()
-    assert "apt-get" not in text and "uv" not in text and "--ctrf" not in text and "-m pytest" not in text
+    program = Path(verifier_script.__file__).with_name("run_pytest.py").read_text()  # which speaks of pytest
+    commands = text.replace(shlex.quote(program), "")
+    assert len(commands) < len(text)
+    assert not [word for word in ("apt-get", "uv", "--ctrf", "-m pytest") if word in commands]
     assert text.count('python -c "$RUN_PYTEST"') == 2 and "python3 /tests/score.py >" in text
     assert {"numpy", "rich"} <= set((folder / "environment/requirements.txt").read_text().split())
     assert task.environment.apt == ("jq",)

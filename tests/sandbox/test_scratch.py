@@ -37,11 +37,13 @@ def test_what_a_killed_process_left_is_removed_and_a_living_ones_is_not(place: P
     own = make_temporary("ours")
     make(place, "killed")
     (left,) = {*place.iterdir()} - {own.parent}
-    assert {each.name.partition("-")[0] for each in left.iterdir()} == {".lock", "proof", "box"}
-    others = [place / "repoassay-0.log", place / "repoassay-link", place / "repoassay-folder"]
+    assert {each.name.partition("-")[0] for each in left.iterdir()} == {".repoassay", "proof", "box"}
+    others = [place / f"repoassay-{name}" for name in ("0.log", "link", "folder", "environment-of-uv")]
     others[0].touch()
     others[1].symlink_to(left)
     others[2].mkdir()  # nothing says whose it is
+    others[3].mkdir()
+    (others[3] / ".lock").touch()
     make(place)
     assert {*place.iterdir()} == {own.parent, *others}
     assert own.is_dir()

@@ -48,11 +48,6 @@ class PooledRepository:
         return found if isinstance(found, dict) else {}
 
     @property
-    def selected(self) -> bool:
-        """Whether every rule held."""
-        return self.selection.get("selected") is True
-
-    @property
     def day(self) -> datetime.date | None:
         """Day of its commit or upload."""
         try:

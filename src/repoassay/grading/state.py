@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from repoassay.diffs import PatchError, apply_patch, read_patch
-from repoassay.grading.in_place.support import FOLDERS, SETTINGS, starts_up
+from repoassay.grading.in_place.support import FOLDERS, SETTINGS, replaces_module, starts_up
 from repoassay.tasks import TaskFolder, read_regular
 from repoassay.types import CriterionResult, FileEdit, Outcome, TestResult
 
@@ -69,11 +69,16 @@ def start_up_files(folder: TaskFolder, base: Path, edits: Mapping[str, FileEdit 
 def _stands_before(path: PurePosixPath, names: frozenset[str], homes: Collection[str]) -> bool:
     """Whether a file would be read before, or in place of, tests that a script lays among an agent's files.
 
-    That is settings, `__init__.py` around tests, and what lies in a folder with the name of a test's file (`names`),
-    into which a copy of that file falls. `homes` are the folders in which an agent stands.
+    That is settings, `__init__.py` around tests, what lies in a folder with the name of a test's file (`names`), into
+    which a copy of that file falls, and a package or an extension beside tests that Python takes in place of a module
+    of theirs. `homes` are the folders in which an agent stands.
     """
+    if path.name in _START_UP or not names.isdisjoint(path.parts[:-1]):
+        return True
+    package = path.name.partition(".")[0] == "__init__"
     around = path.parent.name in FOLDERS or f"/{path.parent}" in homes
-    return path.name in _START_UP or not names.isdisjoint(path.parts[:-1]) or (around and path.stem == "__init__")
+    beside = path.parent.parent if package else path.parent
+    return (package and around) or (beside.name in FOLDERS and replaces_module(path, names))
 
 
 @lru_cache(maxsize=64)

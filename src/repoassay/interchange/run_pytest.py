@@ -28,8 +28,8 @@ class InstalledFirst:
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """Called by Python: an installed module before one beside the tests, unless the tests lie in that package."""
-        around = Path(sys.path[0] if sys.path else "", name).resolve()
-        within = any(Path(each).resolve().is_relative_to(around) for each in sys.argv[1:])
+        around = Path(sys.path[0] if sys.path else "", name).absolute()
+        within = any(around in (each, *each.parents) for each in (Path(word).absolute() for word in sys.argv[1:]))
         own = any(Path("/tests", f"{name}{end}").exists() for end in ("", ".py"))
         if path is not None or name in _TESTS or within or own:
             return None

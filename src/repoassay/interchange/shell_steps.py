@@ -12,7 +12,7 @@ from repoassay.interchange.apt_packages import apt_packages
 from repoassay.interchange.build_hosts import BuildHosts
 from repoassay.interchange.image_accounts import owned_places
 from repoassay.interchange.image_agents import without_agents
-from repoassay.interchange.image_toolchains import ToolChain, go_tool_chain, is_tool_chain
+from repoassay.interchange.image_toolchains import ToolChain, chain_packages, go_tool_chain, is_tool_chain
 from repoassay.interchange.pip_arguments import pip_arguments, requirements
 from repoassay.interchange.shell_text import (
     alternatives,
@@ -57,12 +57,6 @@ _FETCHED = re.compile(
 _OF_MODULES = re.compile(r"(?<![\w./-])(go|cargo) (?:get|add|install)(?=\s)")
 _GO = re.compile(r"(?:golang\.org|go\.dev)/dl/go(\S*).*tar [^&;]*-C /usr/local", re.DOTALL)
 """A line that does nothing but install Go."""
-_INSTALLED = {"sh.rustup.rs": ("rustc", "cargo"), "nvm-sh/nvm/": ("nodejs",)}
-_INSTALLER = re.compile(
-    rf"(curl|wget) [^|;&]*(?P<what>{'|'.join(map(re.escape, _INSTALLED))})[^|;&]*"
-    r"\| *(ba)?sh\b[^|;&]*(2>&1 *)?(\| *tail [-\w ]*)?"
-)
-"""A line that does nothing but install a tool chain, and the packages that stand for it."""
 _SCRIPT = re.compile(r"<<-?\s*([\"']?)(\w+)\1[ ]*\n(?P<body>.*)\n\2\s*", re.DOTALL)
 """A RUN whose commands are a heredoc."""
 _OF_THE_IMAGE = re.compile(r"(\.?/(?!usr/(?!local/)|bin/|sbin/)|[\w-][\w.-]*/)[\w./-]+$")
@@ -189,7 +183,16 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
     if not words:
         return True
     program = words[0].rsplit("/", 1)[-1]
-    installing = [word for word in words if not re.match(r"(\d|&)?>", word)]
+    for take in (_of_a_shell, _installed):
+        if (taken := take(program, words, command, steps, hosts)) is not None:
+            return taken
+    return _worked(program, words, command, steps, hosts)
+
+
+def _of_a_shell(
+    program: str, words: list[str], command: str, steps: ShellSteps, hosts: BuildHosts | None
+) -> bool | None:
+    """Take what another shell is given; None where the command starts none."""
     if program in ("bash", "sh") and len(words) == 3 and re.fullmatch(r"-[elux]*c", words[1]):
         inner = read_shell(words[2], hosts, steps.where)
         if inner.build:  # what is to stay stays with the shell it was written for
@@ -200,11 +203,17 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
     if program in ("su", "runuser") and "-c" in words[:-1]:  # whoever builds is one account
         steps.local.append(f"bash -c {shlex.quote(words[words.index('-c') + 1])}")
         return not _stays(steps.local[-1], hosts)
+    return None
+
+
+def _installed(
+    program: str, words: list[str], command: str, steps: ShellSteps, hosts: BuildHosts | None
+) -> bool | None:
+    """Take what brings packages, tool chains or an environment; None where the command brings none."""
+    installing = [word for word in words if not re.match(r"(\d|&)?>", word)]
     if program in _APT_TOOLS:
         steps.apt += apt_packages(installing if hosts is None else hosts.filled_words(installing))
         return True
-    if program in ("chown", "chmod") and (given := owned_places(words))[1]:
-        steps.owned.append(given)
     if program == "apk":
         steps.apt += apt_packages(["apk", "install", *debian_packages(words[1:])])
         return True
@@ -214,14 +223,21 @@ def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bo
         if local:
             steps.local.append(" ".join(["uv pip install", *map(_quoted, local)]))
         return True
-    if (installer := _INSTALLER.fullmatch(command)) is not None:
-        steps.apt += _INSTALLED[installer["what"]]
+    if packages_of_chain := chain_packages(command):
+        steps.apt += packages_of_chain
         return True
     if is_tool_chain(command, program):
         return True
     if (made := _virtual_environment(program, words)) is not None or program == "uv":
         steps.venvs += [made] if made else []
         return True
+    return None
+
+
+def _worked(program: str, words: list[str], command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bool:
+    """Take what makes accounts and folders, fetches, or does nothing here; false for work of the build."""
+    if program in ("chown", "chmod") and (given := owned_places(words))[1]:
+        steps.owned.append(given)
     if program in ("useradd", "adduser", "groupadd", "addgroup"):
         steps.users.append(words[-1])
         return True

@@ -19,7 +19,7 @@ from repoassay.sandbox.cache import remove_tree
 
 __all__ = ["make_temporary", "temporary_folder"]
 
-_PREFIX, _NEW, _LOCK = "repoassay-", "new-repoassay-", ".lock"
+_PREFIX, _NEW, _LOCK = "repoassay-", "new-repoassay-", ".repoassay-process"
 _own: dict[tuple[int, str], Path] = {}
 """The folder of a process, by its id and by where temporary files are."""
 _making = threading.Lock()
@@ -76,7 +76,7 @@ def _remove_own(home: Path, owner: int) -> None:
 
 
 def _sweep(place: Path) -> None:
-    """Remove the folders of processes that were killed: ours by account, with a lock that nobody holds."""
+    """Remove the folders of processes that were killed: ours by account, with our kind of lock, which nobody holds."""
     for home in place.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):  # another account's, of a living process, or removed meanwhile
             if home.is_symlink() or home.stat().st_uid != os.geteuid():

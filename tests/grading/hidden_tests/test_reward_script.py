@@ -138,8 +138,16 @@ def test_configuration_that_an_agent_leaves_decides_nothing(
 def test_what_could_come_before_the_tests_is_left_out_and_nothing_else(copied: TaskFolder, tmp_path: Path) -> None:
     decide = {"tests/__pycache__/__init__.cpython-311.pyc", "sitecustomize/__init__.py", "usercustomize.abi3.so",
               "a/x.DIST-INFO/entry_points.txt", "workspace/__init__.py", "a/tests/__init__.py", "a/test_parcels.py/b",
-              "a/pytest.toml"}  # fmt: skip
-    others = {"workspace/shop/__init__.py", "workspace/tests/test_mine.py", "workspace/test_parcels.py", "customize.py"}
+              "a/pytest.toml", "a/tests/test_parcels/__init__.py", "a/tests/test_parcels.abi3.so"}  # fmt: skip
+    others = {
+        "a/tests/test_other/__init__.py",
+        "a/test_parcels/data.txt",
+        "a/tests/numpy.so",
+        "workspace/shop/__init__.py",
+        "workspace/tests/test_mine.py",
+        "workspace/test_parcels.py",
+        "customize.py",
+    }
     edits = dict.fromkeys(decide | others, FileEdit(b""))
     assert set(start_up_files(copied, tmp_path, edits)) == decide
 

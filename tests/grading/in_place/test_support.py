@@ -26,6 +26,7 @@ SETUP = TestSetup(
     "shop.egg-info/entry_points.txt", "src/shop-1.0.dist-info/entry_points.txt", "tools/run_tests.py",
     "test_root.py", "test_root.py/inner.py", "tests", "pytest.toml", "lib/pytest.ini", "sitecustomize/__init__.py",
     "shop-1.DIST-INFO/entry_points.txt", "src/__pycache__/test_root.cpython-39.pyc",
+    "test_root/__init__.py", "test_root.cpython-39-x86_64-linux-gnu.so",
 ])  # fmt: skip
 def test_what_belongs_to_the_set_up_is_left_out(path: str) -> None:
     laid, dropped = SETUP.split({path: NEW, "src/shop.py": NEW})
@@ -36,7 +37,8 @@ def test_what_belongs_to_the_set_up_is_left_out(path: str) -> None:
 
 @pytest.mark.parametrize("path", [
     "src/shop.py", "src/tests.py", "src/testing/tools.py", "tests/data/changed-by-gold.json",
-    "docs/pyproject.toml", "lib/inner/setup.cfg", "README", "contests/new.py", "src/helpers/conftest_tools.py",
+    "docs/pyproject.toml", "lib/inner/setup.cfg", "src/test_root/__init__.py",
+    "README", "contests/new.py", "src/helpers/conftest_tools.py",
 ])  # fmt: skip
 def test_all_else_is_the_submissions(path: str) -> None:
     laid, dropped = SETUP.split({path: NEW})

@@ -18,7 +18,7 @@ from repoassay.tasks import TaskFolder, read_regular
 from repoassay.text import join_names
 from repoassay.types import FileEdit
 
-__all__ = ["FOLDERS", "SETTINGS", "TestSetup", "left_out", "setup_of", "source_of", "starts_up"]
+__all__ = ["FOLDERS", "SETTINGS", "TestSetup", "left_out", "replaces_module", "setup_of", "source_of", "starts_up"]
 
 _MOST_BYTES = 256 * 2**20
 FOLDERS = frozenset({"tests", "test", "testing", "t", "spec", "specs", "__tests__"})
@@ -82,8 +82,12 @@ class TestSetup:
 
     def _replaces(self, path: str) -> bool:
         """Whether a change belongs to the set-up, or makes a folder of one of its files or a file of its folders."""
-        above = {str(folder) for folder in PurePosixPath(path).parents}
-        return self.holds(path) or any(name in above or name.startswith(f"{path}/") for name in self.edits)
+        place = PurePosixPath(path)
+        above = {str(folder) for folder in place.parents}
+        if self.holds(path) or any(name in above or name.startswith(f"{path}/") for name in self.edits):
+            return True
+        home = place.parent.parent if place.name.startswith("__init__.") else place.parent
+        return replaces_module(place, {name.name for name in map(PurePosixPath, self.edits) if name.parent == home})
 
 
 def setup_of(folder: TaskFolder, base: Path) -> TestSetup:
@@ -164,6 +168,14 @@ def starts_up(path: str) -> bool:
     if name == "conftest.py" or name.endswith(".pth") or any(each.lower().endswith(_METADATA) for each in folders):
         return True
     return not _CUSTOM.isdisjoint(each.partition(".")[0] for each in (*folders, name))
+
+
+def replaces_module(path: PurePosixPath, names: Collection[str]) -> bool:
+    """Whether Python takes a file, of a package or an extension, in place of a module whose file is among `names`."""
+    module, _, rest = path.name.partition(".")
+    if module == "__init__":
+        return f"{path.parent.name}.py" in names
+    return rest.endswith("so") and f"{module}.py" in names
 
 
 def _patched(place: Path, name: str, base: Path, what: str) -> Mapping[str, FileEdit | None]:
