@@ -136,7 +136,7 @@ def grade_edit(
     if folder.task.grading.tests.runner == "repository":
         notes = (*notes, *left_out(setup_of(folder, base).split(changes.edits)[1]))
         with stage_span("proof"):
-            proof = _proof(folder, base, environment, oracle)
+            proof = _proof(folder, base, environment, oracle, cancel)
         folder = proof.proven(folder)
     with stage_span("oracle"):
         reference = oracle.reference(folder, base, environment) if oracle else None
@@ -202,10 +202,12 @@ def _has_room(edits: Mapping[str, FileEdit | None], disk: int) -> bool:
     return (written + len(edits) + len(folders)) * _PAGE <= disk * 7 // 8
 
 
-def _proof(folder: TaskFolder, base: Path, environment: Path, oracle: Oracle | None) -> TaskProof:
+def _proof(
+    folder: TaskFolder, base: Path, environment: Path, oracle: Oracle | None, cancel: threading.Event | None
+) -> TaskProof:
     if oracle is None:
         raise InfraFault(f"The task {folder.task.id} is unproven: there is nothing here to prove it with.")
-    return oracle.proof(folder, base, environment)
+    return oracle.proof(folder, base, environment, cancel)
 
 
 def _guards_alone(folder: TaskFolder, examined: HiddenTestExamination) -> list[str]:

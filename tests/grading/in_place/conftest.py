@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import threading
 from collections.abc import Iterator, Mapping
 
 import pytest
@@ -34,11 +35,12 @@ class Judge:
         self.cache, self.sandbox = cache, open_sandbox("namespaces", cache)
         self.oracle = Oracle(cache, self.sandbox)
 
-    def __call__(self, folder: TaskFolder, patch: bytes) -> Verdict:
+    def __call__(self, folder: TaskFolder, patch: bytes, cancel: threading.Event | None = None) -> Verdict:
         layout = lay_out(folder, None, self.cache, self.sandbox)
         return grade_edit(
-            folder, patch, self.sandbox, base=layout.base, environment=layout.environment, oracle=self.oracle
-        )
+            folder, patch, self.sandbox, base=layout.base, environment=layout.environment, oracle=self.oracle,
+            cancel=cancel,
+        )  # fmt: skip
 
 
 @pytest.fixture(scope="module")

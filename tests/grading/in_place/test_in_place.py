@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -209,6 +210,17 @@ def test_nobody_is_judged_by_a_task_that_is_not_proven(
     for patch in (SOLUTION, diff({"NOTES": (None, "A note.\n")}), cheat_of("conftest at the root")):
         with pytest.raises(InfraFault, match=why):
             judge(folder, patch)
+
+
+@pytest.mark.long
+def test_a_proof_that_is_given_up_says_nothing_of_the_task(judge: Judge, tmp_path: Path) -> None:
+    """Four runs of whole files, half an hour each at most, are not waited for by who ends a program."""
+    folder = make_task(tmp_path / "given-up", checks=CHECKS + "\n# of this test alone\n")
+    ended = threading.Event()
+    ended.set()
+    with pytest.raises(InfraFault, match="given up"):
+        judge(folder, SOLUTION, ended)
+    assert judge(folder, SOLUTION).outcome is Outcome.PASSED
 
 
 @pytest.mark.exhaustive

@@ -9,6 +9,7 @@ pass, or the base does not fail, the task is unproven and nobody is judged by it
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -78,17 +79,20 @@ class TaskProof(Record):
 _ORDER = ("passed", "skipped", "missing", "error", "failed")
 
 
-def proof_of(folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, cache: Cache) -> TaskProof:
+def proof_of(
+    folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, cache: Cache,
+    cancel: threading.Event | None = None,
+) -> TaskProof:  # fmt: skip
     """Return the proof of a task in an environment, made when it is not in the cache.
 
     Raises:
-        InfraFault: When the task is unproven; the sentence says what does not hold here.
+        InfraFault: When the task is unproven; the sentence says what does not hold here. Or `cancel` was set.
     """
     identity = "\0".join((_VERSION, folder.digest, environment.name, _program()))
     key = hashlib.sha256(identity.encode()).hexdigest()[:32]
 
     def build(part: Path) -> None:
-        made = _made(folder, base, environment, sandbox)
+        made = _made(folder, base, environment, sandbox, cancel)
         (part / "proof.json").write_text(made.model_dump_json(), encoding="utf-8")
 
     entry = cache.entry("proofs", key, build)
@@ -105,11 +109,13 @@ def _program() -> str:
     return hashlib.sha256("\0".join(contents).encode()).hexdigest()
 
 
-def _made(folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox) -> TaskProof:
+def _made(
+    folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, cancel: threading.Event | None
+) -> TaskProof:
     tests = folder.task.grading.tests
     assert tests is not None
     solution = _solution(folder, base)
-    after = [_run(folder, base, solution, environment, sandbox, "solution") for _ in range(_TIMES)]
+    after = [_run(folder, base, solution, environment, sandbox, "solution", cancel) for _ in range(_TIMES)]
     names = {name: _matches(name, after[0]) for name in tests.all_ids}
     for name in tests.fail_to_pass:
         if why := _failure(name, names[name], after):
@@ -121,7 +127,7 @@ def _made(folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox) -
             f"The task {folder.task.id} is unproven: its solution does not pass {len(excluded)} of"
             f" {len(tests.pass_to_pass)} tests here that should pass before and after, such as {first}. {why}"
         )
-    before = [_run(folder, base, {}, environment, sandbox, "") for _ in range(_TIMES)]
+    before = [_run(folder, base, {}, environment, sandbox, "", cancel) for _ in range(_TIMES)]
     passing = tuple(
         name for name in tests.fail_to_pass if not all(_failure(name, names[name], [run]) for run in before)
     )
@@ -148,9 +154,12 @@ def _solution(folder: TaskFolder, base: Path) -> Mapping[str, FileEdit | None]:
 
 
 def _run(
-    folder: TaskFolder, base: Path, edits: Mapping[str, FileEdit | None], environment: Path, sandbox: Sandbox, what: str
-) -> HiddenTestRun:
-    ran = run_in_place(folder, base, edits, sandbox, environment)
+    folder: TaskFolder, base: Path, edits: Mapping[str, FileEdit | None], environment: Path, sandbox: Sandbox,
+    what: str, cancel: threading.Event | None,
+) -> HiddenTestRun:  # fmt: skip
+    ran = run_in_place(folder, base, edits, sandbox, environment, cancel=cancel)
+    if cancel is not None and cancel.is_set():
+        raise InfraFault(f"The proof of {folder.task.id} was given up.")
     if what and ran.exit.ended is Ended.TIMED_OUT:
         raise InfraFault(f"The task {folder.task.id} is unproven: with its solution the tests run out of time here.")
     if what and ran.told.signs:

@@ -82,18 +82,22 @@ class Oracle:
         """Take a proof that was just made here as the task's, as long as this program runs."""
         self._proofs[folder.digest, base, environment] = proof
 
-    def proof(self, folder: TaskFolder, base: Path, environment: Path) -> TaskProof:
+    def proof(
+        self, folder: TaskFolder, base: Path, environment: Path, cancel: threading.Event | None = None
+    ) -> TaskProof:
         """The proof of a task whose tests run in place.
 
         Raises:
-            InfraFault: When it is unproven here, so that nobody can be judged.
+            InfraFault: When it is unproven here, so that nobody can be judged, or `cancel` was set.
         """
         key = (folder.digest, base, environment)
         found = self._proofs.get(key)
         if found is None:
             try:
-                found = proof_of(folder, base, environment, self._sandbox, self._cache)
+                found = proof_of(folder, base, environment, self._sandbox, self._cache, cancel)
             except InfraFault as fault:
+                if cancel is not None and cancel.is_set():
+                    raise  # it says nothing of the task
                 found = fault
             self._proofs[key] = found
         if isinstance(found, InfraFault):
