@@ -29,7 +29,6 @@ class SweBenchRun:
     gives = "run"
     contains = ("aider", "claude-code", "codex", "gemini-cli", "trae-agent")  # sessions, with nothing of the outcome
     within = ("mini-swe-agent", "swe-agent", "openhands")  # whose runs have predictions and reports beside trajectories
-    contains = ("aider", "claude-code", "codex", "gemini-cli", "trae-agent")  # sessions, which tell less
     version = "swebench 2 to 5 (summaries of schema_version 2)"
     lost = ("What tests printed.", "Trajectories in forms of their own: import those by the agent's format.")
 
