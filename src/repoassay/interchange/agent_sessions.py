@@ -30,7 +30,6 @@ class _Sessions:
     """What they share. A kind of session says which files are one, and where its reader looks for them."""
 
     gives = "run"
-    within = ("swe-bench",)  # predictions have what was handed in, and what came of it
     lost: tuple[str, ...] = ("What came of it, and what was handed in: a session has neither.",)
     _agent, _suffix, _marks = "", ".jsonl", tuple[bytes, ...]()
     _own_folders: tuple[str, ...] = ()

@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     )
     from repoassay.review.mergeability_gap import Gap as Gap, controls as controls, gap as gap
     from repoassay.review.plan import (
+        StudyPlan as StudyPlan,
         complete_plan as complete_plan,
         parse_plan as parse_plan,
         plan_from_toml as plan_from_toml,

@@ -27,6 +27,7 @@ class SweBenchRun:
 
     title = "SWE-bench predictions, with the harness's reports where they lie beside them"
     gives = "run"
+    contains = ("aider", "claude-code", "codex", "gemini-cli", "trae-agent")  # sessions, with nothing of the outcome
     within = ("mini-swe-agent", "swe-agent", "openhands")  # whose runs have predictions and reports beside trajectories
     version = "swebench 2 to 5 (summaries of schema_version 2)"
     lost = ("What tests printed.", "Trajectories in forms of their own: import those by the agent's format.")
