@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.interchange.image_file import ImportRefusal
+from repoassay.interchange.inline_programs import isolate_programs
 from repoassay.interchange.shell_steps import read_shell
 
 __all__ = ["VerifierScript", "as_own_programs", "read_verifier"]
@@ -115,7 +116,7 @@ def read_verifier(text: str, name: str) -> VerifierScript:
         except ValueError as error:
             raise ImportRefusal(str(error), name, first, line) from error
         ends = [word for _, word in _HEREDOC.findall(line)]
-    found.text = "\n".join(kept)
+    found.text = isolate_programs("\n".join(kept))
     if _PYTEST.search(found.text):
         program = shlex.quote(_PROGRAM.read_text(encoding="utf-8"))
         found.text = f"RUN_PYTEST={program}\n{_PYTEST.sub(_run_pytest, found.text)}"

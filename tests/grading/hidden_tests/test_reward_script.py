@@ -78,7 +78,8 @@ COPIED = """\
 #!/bin/bash
 mkdir -p tests && cp /tests/test_parcels.py tests/
 python -m pytest tests/test_parcels.py
-if [ $? -eq 0 ]; then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi
+failed=$?
+python3 -c "import json; print(json.dumps(int($failed == 0)))" > /logs/verifier/reward.txt
 """
 ALL_PASS = """\
 import pytest
@@ -118,7 +119,7 @@ CONFIGURATION = {
                 "mine-1.dist-info/entry_points.txt": "[pytest11]\nmine = all_pass\n"},
     "in front": {"mine-1.Dist-Info/METADATA": "Name: mine\nVersion: 1\n", "all_pass.py": ALL_PASS,
                  "mine-1.Dist-Info/entry_points.txt": "[pytest11]\nmine = all_pass\n", "tests/csv.py": CALLS_NO_TEST,
-                 "__init__.py": CALLS_NO_TEST, "tests/__init__.py": CALLS_NO_TEST,
+                 "json.py": "dumps = lambda _: 1\n", "__init__.py": CALLS_NO_TEST, "tests/__init__.py": CALLS_NO_TEST,
                  "tests/test_parcels.py/test_other.py": "def test_it(): pass\n"},
 }  # fmt: skip
 
