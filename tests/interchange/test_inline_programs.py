@@ -14,6 +14,7 @@ APART = [
     'cd /app && /usr/bin/python3 - "$SCORE" /app/out <<PY\nimport sys\nPY',
     "python3 <<-EOF\n\timport re\n\tEOF\necho import yaml",
     "python3 -c 'print(2)'",
+    "echo {} | python3 -m json.tool > out",
 ]
 LEFT = [
     "python3 -c 'import json, solution'",
@@ -23,10 +24,10 @@ LEFT = [
     "python3 -c 'import sys; sys.path.append(\"/app\"); print(1)'",
     "python3 -c 'import json; '\"'\"'import solution'\"'\"",
     'python3 -c "import json; $(cat /app/program.py)"',
-    'python3 -c "$RUN_PYTEST" /app/test.py',
+    'python3 -I -c "$RUN_PYTEST" /app/test.py',
     "python3 - <<'PY'\nimport json\n",
     "python3 /tests/check.py",
-    "python3 -m json.tool x",
+    "python3 -m json.tool_of_mine x",
     "cat x | python3 - <<< 'import solution'",
 ]
 
@@ -35,7 +36,8 @@ LEFT = [
 def test_a_program_of_pythons_own_modules_runs_apart(text: str) -> None:
     changed = isolate_programs(text)
     assert changed.replace(" -I", "", 1) == text != changed
-    assert changed.index(" -I") < min(place for sign in (" -c", " -\x20", "<<") if (place := changed.find(sign)) > 0)
+    signs = (" -c", " -\x20", "<<", " -m")
+    assert changed.index(" -I") < min(place for sign in signs if (place := changed.find(sign)) > 0)
 
 
 @pytest.mark.parametrize("text", LEFT)

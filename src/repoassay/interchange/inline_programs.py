@@ -1,7 +1,8 @@
 """Programs for Python that stand in a test script itself: they run apart from what an agent left in its folder.
 
-`python -c TEXT` and `python - <<WORD` look for modules in the folder they stand in first, which is the agent's. A
-`json.py` there would run in the place of Python's own, in the very program that writes the reward.
+`python -c TEXT`, `python - <<WORD` and `python -m` with a tool of Python's look for modules in the folder they stand in
+first, which is the agent's. A `json.py` there would run in the place of Python's own, in the very program that writes
+the reward.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import sys
 __all__ = ["isolate_programs"]
 
 _CALL = re.compile(
-    r"(?<![\w.$-])python3?(?:\.\d+)?(?= (?:-[uBsSE]+ )*(?:-c (?P<quote>['\"])|(?:- ?[^\n;&|<]*)?<<(?!<)))"
+    r"(?<![\w.$-])python3?(?:\.\d+)?(?= (?:-[uBsSE]+ )*(?:-c (?P<quote>['\"])|(?:- ?[^\n;&|<]*)?<<(?!<)"
+    r"|-m (?P<tool>json\.tool|http\.server|py_compile|compileall|base64|zipfile|tarfile|gzip|ast|calendar)(?![\w.])))"
 )
 _BODY = re.compile(
     r"[^\n;&|<]*<<-?[ \t]*(?P<mark>['\"]?)(?P<word>\w+)(?P=mark)[^\n]*\n(?P<text>.*?)\n\t*(?P=word)\s*?(?:\n|$)",
@@ -30,7 +32,7 @@ def isolate_programs(text: str) -> str:
 
 
 def _is_self_contained(text: str, call: re.Match[str]) -> bool:
-    program = _program(text, call)
+    program = "" if call["tool"] else _program(text, call)
     if program is None or _HIDES_IMPORTS.search(program):
         return False
     for origin, names in _IMPORT.findall(program):
