@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.grading.in_place.support import TestSetup, left_out
-from repoassay.types import FileEdit
+from repoassay.grading.in_place.support import TestSetup, left_out, setup_of
+from repoassay.tasks import TaskFolder
+from repoassay.types import FileEdit, Grading, HiddenTests, Repository, Task
 
 NEW = FileEdit(b"new\n")
 SETUP = TestSetup(
@@ -17,6 +18,7 @@ SETUP = TestSetup(
     patterns=("tools/run_*",),
     solution=frozenset({"src/shop.py", "tests/data/changed-by-gold.json"}),
     above=frozenset({".", "tests", "tests/unit", "lib"}),
+    namesakes=frozenset({"tests", "src/tests"}),
 )
 
 
@@ -27,6 +29,8 @@ SETUP = TestSetup(
     "test_root.py", "test_root.py/inner.py", "tests", "pytest.toml", "lib/pytest.ini", "sitecustomize/__init__.py",
     "shop-1.DIST-INFO/entry_points.txt", "src/__pycache__/test_root.cpython-39.pyc",
     "test_root/__init__.py", "test_root.cpython-39-x86_64-linux-gnu.so",
+    "conftest/__init__.py", "src/conftest.cpython-39-x86_64-linux-gnu.so", "tests.py", "tests.abi3.so", "tests.pyc",
+    "src/tests/__init__.py",
 ])  # fmt: skip
 def test_what_belongs_to_the_set_up_is_left_out(path: str) -> None:
     laid, dropped = SETUP.split({path: NEW, "src/shop.py": NEW})
@@ -36,14 +40,44 @@ def test_what_belongs_to_the_set_up_is_left_out(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [
-    "src/shop.py", "src/tests.py", "src/testing/tools.py", "tests/data/changed-by-gold.json",
+    "src/shop.py", "src/testing.py", "src/testing/tools.py", "tests/data/changed-by-gold.json",
     "docs/pyproject.toml", "lib/inner/setup.cfg", "src/test_root/__init__.py",
-    "README", "contests/new.py", "src/helpers/conftest_tools.py",
+    "README", "contests/new.py", "src/helpers/conftest_tools.py", "conftest/policy.yaml", "tests.md", "testing.py",
 ])  # fmt: skip
 def test_all_else_is_the_submissions(path: str) -> None:
     laid, dropped = SETUP.split({path: NEW})
     assert not dropped
     assert laid[path] is NEW
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> TaskFolder:
+    """A task whose patch brings one test, beside one that nothing changes."""
+    for name, text in {
+        "base/unit_tests/helpers.py": "", "base/test_old.py": "# old\n",
+        "base/src/shop.py": "", "base/pkg/__init__.py": "", "base/pkg/test/__init__.py": "",
+        "base/pkg/test_tools/run.py": "",
+        "task/tests/unit_tests/check_new.py": "", "task/tests/pkg/test/test_a.py": "",
+        "task/tests/pkg/test_tools/test_b.py": "",
+    }.items():  # fmt: skip
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    tests = HiddenTests(fail_to_pass=("test_old.py::a",), files=("test_old.py", "src/shop.py"), runner="repository")
+    code = Repository(source="folder:repository", licence="MIT")
+    task = Task(id="shop", title="Shop", kind="edit", domain="Software", repository=code, grading=Grading(tests=tests))
+    return TaskFolder(tmp_path / "task", task, "", "0" * 64)
+
+
+@pytest.mark.parametrize(("path", "theirs"), [
+    ("test_old.py", True), ("test_old/__init__.py", True), ("src/shop.py", False), ("unit_tests/helpers.py", True),
+    ("unit_tests.py", True), ("src/unit_tests/__init__.py", True), ("pkg/unit_tests.py", False),
+    ("pkg/test/tools.py", True), ("pkg/test.py", False), ("pkg/test_tools/run.py", False),
+])  # fmt: skip
+def test_the_set_up_of_a_task_is_read_off_its_tests(
+    folder: TaskFolder, tmp_path: Path, path: str, theirs: bool
+) -> None:
+    assert setup_of(folder, tmp_path / "base").split({path: NEW})[1] == ([path] if theirs else [])
 
 
 def test_a_deleted_test_comes_back_and_a_patch_that_deletes_stays() -> None:

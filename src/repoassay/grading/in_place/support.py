@@ -7,6 +7,7 @@ of it is left out and told.
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,6 +24,11 @@ __all__ = ["FOLDERS", "SETTINGS", "TestSetup", "left_out", "replaces_module", "s
 _MOST_BYTES = 256 * 2**20
 FOLDERS = frozenset({"tests", "test", "testing", "t", "spec", "specs", "__tests__"})
 """Names of folders that hold tests and what belongs to them."""
+_SORT = "(?:acceptance|e2e|functional|integration|regression|smoke|system|unit)"
+_NAMED = re.compile(rf"tests?|test[_-]?suites?|{_SORT}[_-]?tests?|tests?[_-]?{_SORT}", re.IGNORECASE)
+"""Further names that no package has for its code; `test_utils` may be one."""
+_TESTLIKE = re.compile(r"test|check|spec", re.IGNORECASE)
+"""What names of files of tests have in them; modules whose docstrings are run as tests have not."""
 SETTINGS = frozenset({
     "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py",
 })  # fmt: skip
@@ -54,6 +60,7 @@ class TestSetup:
         solution: Paths that the reference solution changes; they are a submission's to change, too.
         of_node: Whether Node runs the tests.
         above: The folders above files of tests, `.` among them.
+        namesakes: Packages and modules that would be imported in place of a folder of tests without `__init__.py`.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
@@ -64,6 +71,7 @@ class TestSetup:
     solution: frozenset[str]
     of_node: bool = False
     above: frozenset[str] = frozenset({"."})
+    namesakes: frozenset[str] = frozenset()
 
     def holds(self, path: str) -> bool:
         """Whether a path of the repository belongs to the set-up."""
@@ -85,6 +93,10 @@ class TestSetup:
         place = PurePosixPath(path)
         above = {str(folder) for folder in place.parents}
         if self.holds(path) or any(name in above or name.startswith(f"{path}/") for name in self.edits):
+            return True
+        module, _, rest = place.name.partition(".")
+        named = place.parent if module == "__init__" else place.parent / module
+        if rest.endswith(("py", "pyc", "so")) and str(named) in self.namesakes and path not in self.solution:
             return True
         home = place.parent.parent if place.name.startswith("__init__.") else place.parent
         return replaces_module(place, {name.name for name in map(PurePosixPath, self.edits) if name.parent == home})
@@ -144,11 +156,28 @@ def _setup_of(
             edits[name] = FileEdit(file.read_bytes())
     solution = place / "solution/changes.diff"
     changed = _patched(place, "solution/changes.diff", base, "solution") if solution.is_file() else {}
+    for name in files:  # tests that nothing of the task changes are no more a submission's than those it changes
+        real = base / name
+        if _TESTLIKE.search(real.name) and name not in changed and real.is_file() and not real.is_symlink():
+            edits.setdefault(name, FileEdit(real.read_bytes(), bool(real.stat().st_mode & 0o100)))
     named = (*edits, *(file for file in files if (base / file).exists()))
     above = frozenset(str(parent) for each in named for parent in (each, *PurePosixPath(each).parents)) | {"."}
     # What decides how tests run is never the submission's, not even where the solution changes it.
     edits = {**{path: edit for path, edit in changed.items() if _decides(path, of_node, above)}, **edits}
-    return TestSetup(edits, frozenset(_roots(named)), support, frozenset(changed) - edits.keys(), of_node, above)
+    roots = frozenset(_roots(named))
+    namesakes = frozenset(_namesakes(roots, base, edits))
+    return TestSetup(edits, roots, support, frozenset(changed) - edits.keys(), of_node, above, namesakes)
+
+
+def _namesakes(roots: Collection[str], base: Path, edits: Collection[str]) -> Iterable[str]:
+    """Where Python would find a package or module first that has the name of a folder of tests which is none."""
+    sources = [folder.name for folder in base.iterdir() if folder.is_dir() and not (folder / "__init__.py").exists()]
+    for root in roots:
+        if f"{root}/__init__.py" in edits or (base / root / "__init__.py").exists():
+            continue
+        name = PurePosixPath(root).name
+        places = {root, *(f"{source}/{name}" for source in (".", *sources) if not (base / source / name).exists())}
+        yield from (str(PurePosixPath(place)) for place in places if not (base / f"{place}.py").exists())
 
 
 def _decides(path: str, of_node: bool, above: Collection[str]) -> bool:
@@ -165,7 +194,9 @@ def starts_up(path: str) -> bool:
     *folders, name = PurePosixPath(path).parts
     if "__pycache__" in folders:
         return True
-    if name == "conftest.py" or name.endswith(".pth") or any(each.lower().endswith(_METADATA) for each in folders):
+    if name == "conftest.py" or replaces_module(PurePosixPath(path), {"conftest.py"}):
+        return True
+    if name.endswith(".pth") or any(each.lower().endswith(_METADATA) for each in folders):
         return True
     return not _CUSTOM.isdisjoint(each.partition(".")[0] for each in (*folders, name))
 
@@ -189,6 +220,6 @@ def _roots(paths: Iterable[str]) -> Iterable[str]:
     """The outermost folder of tests above each path."""
     for path in paths:
         parts = PurePosixPath(path).parts
-        depth = next((number for number, part in enumerate(parts) if part in FOLDERS), None)
+        depth = next((number for number, part in enumerate(parts) if part in FOLDERS or _NAMED.fullmatch(part)), None)
         if depth is not None:
             yield "/".join(parts[: depth + 1])
