@@ -34,6 +34,7 @@ def test_pytest_is_called_within_quotes_of_a_shells_and_within_a_substitution(tm
     (tmp_path / "python3").chmod(0o755)
     (tmp_path / "python").symlink_to("python3")
     calls = ["bash -c 'true; pytest -x'", 'bash -c "true && pytest -x"', 'A="$(pytest -x)"; echo "$A"', "uvx pytest -x"]
+    calls += ['PYTHONPATH="/app:$A" CI=1 pytest -x', "python3 -uB -m pytest alone -x"]
     script = read_verifier("\n".join(calls), "test.sh").text
     path = f"{tmp_path}:{os.environ['PATH']}"
     done = subprocess.run(["bash", "-c", script], check=True, env={"PATH": path}, capture_output=True, text=True)

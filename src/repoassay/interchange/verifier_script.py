@@ -54,9 +54,9 @@ _REPORTS = re.compile(r"\s--ctrf[ =]\S+")
 """Has pytest write a report, by a plug-in."""
 _WITH_VALUE = frozenset({"-p", "--python", "--project", "--directory", "--index-url", "--extra-index-url"})
 _PYTEST = re.compile(
-    r"(?m)\bpython[\d.]* +-m +pytest\b"
-    r"|(?P<alone>(^[ \t]*|[;&|({][ \t]*|\b(if|then|else|do|time|exec|timeout [\d.]+[smh]?) +|! +))"
-    r"pytest(?= )"
+    r"(?m)\bpython[\d.]*(?: +-[uBbsSEO]+)* +-m +pytest\b"
+    r"|(?P<alone>(^[ \t]*|[;&|({][ \t]*|\b(if|then|else|do|time|exec|timeout [\d.]+[smh]?) +|! +)"
+    r"(\w+=([^\s;&|'\"()]|\"[^\"\n]*\")* +)*)pytest(?= )"
 )
 """As a module; or as a program, before whose modules PYTHONPATH may put those of a submission."""
 _PROGRAM = Path(__file__).with_name("run_pytest.py")
