@@ -165,7 +165,7 @@ def test_a_script_runs_in_the_tasks_own_environment_in_place_of_the_images(conve
     done = convert({"environment/Dockerfile": own, "tests/test.sh": f"{script}{reward}"})
     assert taken(done).grading.tests is not None
     written = (done.path / "tasks/one/tests/test.sh").read_text()
-    assert "P=/env/bin/pytest\n" in written and '\npython -c "$RUN_PYTEST" /tests/' in written
+    assert "P=/env/bin/pytest\n" in written and '\npython -I -c "${RUN_PYTEST:?}" /tests/' in written
 
 
 RUN = "pytest /tests/test_outputs.py"
@@ -400,4 +400,4 @@ def test_a_variable_that_names_where_rewards_are_written_is_the_scripts_alone(co
     script = "set -u\npytest /tests/test_sum.py | tee out.txt\necho 1 > ${LOG_DIR:-/logs/verifier}/reward.txt\n"
     done = convert({"environment/Dockerfile": image, "tests/test.sh": script})
     assert taken(done).environment.variables == {"MODE": "fast"}
-    assert (done.path / "tasks/one/tests/test.sh").read_text().startswith("LOG_DIR=/logs/verifier\nset -u\n")
+    assert (done.path / "tasks/one/tests/test.sh").read_text().startswith("LOG_DIR=/logs/verifier\n")

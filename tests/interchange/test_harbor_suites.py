@@ -390,7 +390,9 @@ def test_a_script_installs_nothing_and_runs_no_module_of_the_agent_as_pytest(the
     commands = text.replace(shlex.quote(program), "")
     assert len(commands) < len(text)
     assert not [word for word in ("apt-get", "uv", "--ctrf", "-m pytest") if word in commands]
-    assert text.count('python -c "$RUN_PYTEST"') == 2 and "python3 /tests/score.py >" in text
+    assert text.count('python -I -c "${RUN_PYTEST:?}"') == 2
+    assert 'python -I -c "${RUN_PYTEST:?}" alone /tests/' in text  # uvx does not look into the folder
+    assert "python3 /tests/score.py >" in text
     assert {"numpy", "rich"} <= set((folder / "environment/requirements.txt").read_text().split())
     assert task.environment.apt == ("jq",)
 

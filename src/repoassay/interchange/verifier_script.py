@@ -56,11 +56,11 @@ _WITH_VALUE = frozenset({"-p", "--python", "--project", "--directory", "--index-
 _PYTEST = re.compile(
     r"(?m)\bpython[\d.]* +-m +pytest\b"
     r"|(?P<alone>(^[ \t]*|[;&|({][ \t]*|\b(if|then|else|do|time|exec|timeout [\d.]+[smh]?) +|! +))"
-    r"pytest(?= )(?!.* /tests\b)"
+    r"pytest(?= )"
 )
-"""As a module; or as a program, where it runs tests that were put among the files of a submission."""
+"""As a module; or as a program, before whose modules PYTHONPATH may put those of a submission."""
 _PROGRAM = Path(__file__).with_name("run_pytest.py")
-_CALL = '-c "$RUN_PYTEST"'
+_CALL = '-I -c "${RUN_PYTEST:?}"'
 
 _MOST_TEXT = 2**20
 _RUN_SCRIPT = re.compile(r"\buv run (?:(?:-s|--script|-q|--quiet|--no-project) )*(/tests/([\w-][\w./-]*\.py))(?=\s|$)")
@@ -117,15 +117,18 @@ def read_verifier(text: str, name: str) -> VerifierScript:
             raise ImportRefusal(str(error), name, first, line) from error
         ends = [word for _, word in _HEREDOC.findall(line)]
     found.text = isolate_programs("\n".join(kept))
-    if _PYTEST.search(found.text):
-        program = shlex.quote(_PROGRAM.read_text(encoding="utf-8"))
-        found.text = f"RUN_PYTEST={program}\n{_PYTEST.sub(_run_pytest, found.text)}"
+    found.text = _PYTEST.sub(_run_pytest, found.text)
+    if "${RUN_PYTEST:?}" in found.text:  # exported, for what a shell within it runs
+        found.text = f"export RUN_PYTEST={shlex.quote(_PROGRAM.read_text(encoding='utf-8'))}\n{found.text}"
     return found
 
 
 def _run_pytest(asked: re.Match[str]) -> str:
     """What calls `run_pytest.py` in the place of pytest."""
-    return f"python {_CALL}" if asked["alone"] is None else f"{asked['alone']}python3 {_CALL} alone"
+    line = asked.string[asked.string.rfind("\n", 0, asked.start()) + 1 : max(asked.start(), asked.end("alone"))]
+    quoted = line.count('"') % 2 and "$(" not in line[line.rindex('"') :]
+    call = re.sub(r'(["$])', r"\\\1", _CALL) if quoted else _CALL
+    return f"python {call}" if asked["alone"] is None else f"{asked['alone']}python3 {call} alone"
 
 
 def _line(line: str, found: VerifierScript) -> str:
@@ -194,9 +197,11 @@ def _without_uv(line: str, found: VerifierScript) -> str:
     if not rest or not re.fullmatch(r"[\w.-]+(@[\w.]+)?", rest[0]):
         raise ValueError("Its test script runs something with uv that is not understood.")
     program, _, version = rest[0].partition("@")
+    of_project = re.match(r"uv +run\b", match[0])
     if re.fullmatch(r"pytest|python[\d.]*", program):
-        program = "python -m pytest" if program == "pytest" else "python"
-    elif re.match(r"uv +run\b", match[0]):  # of a project, whose environment nobody knows
+        own = "python -m pytest" if of_project else "python -m pytest alone"  # uvx does not look into the folder
+        program = own if program == "pytest" else "python"
+    elif of_project:  # of a project, whose environment nobody knows
         raise ValueError("Its test script runs something with uv that is not understood.")
     else:
         found.pip.append(origin or (f"{program}=={version}" if version and version != "latest" else program))
