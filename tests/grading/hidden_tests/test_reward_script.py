@@ -125,7 +125,7 @@ CONFIGURATION = {
     "in front": {"mine-1.Dist-Info/METADATA": "Name: mine\nVersion: 1\n", "all_pass.py": ALL_PASS,
                  "mine-1.Dist-Info/entry_points.txt": "[pytest11]\nmine = all_pass\n", "tests/csv.py": CALLS_NO_TEST,
                  "json.py": "dumps = lambda _: 1\n", "org/python/core.py": CALLS_NO_TEST,
-                 "encodings/__init__.py": "import os; os._exit(0)\n", "__init__.py": CALLS_NO_TEST,
+                 "csv.py": CALLS_NO_TEST, "__init__.py": CALLS_NO_TEST,
                  "faulthandler.py": CALLS_NO_TEST, "tests/__init__.py": CALLS_NO_TEST,
                  "tests/test_parcels.py/test_other.py": "def test_it(): pass\n"},
 }  # fmt: skip
