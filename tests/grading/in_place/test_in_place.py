@@ -216,7 +216,7 @@ def test_nobody_is_judged_by_a_task_that_is_not_proven(
 @pytest.mark.long
 def test_a_proof_that_is_given_up_says_nothing_of_the_task(judge: Judge, tmp_path: Path) -> None:
     """Four runs of whole files, half an hour each at most, are not waited for by who ends a program."""
-    folder = make_task(tmp_path / "given-up", checks=f"{CHECKS}\n# {uuid.uuid4()}, so that no proof of it is kept yet\n")
+    folder = make_task(tmp_path / "given-up", checks=f"{CHECKS}\n# {uuid.uuid4()}: no proof of it is kept yet\n")
     ended = threading.Event()
     ended.set()
     with pytest.raises(InfraFault, match="given up"):
