@@ -140,11 +140,10 @@ def check(name: str, kind: str, timeout: float, upstream_dialect: str | None, ou
       repoassay agents check ./my-agent.toml --kind edit --out ./checked
       repoassay agents check claude-code --upstream-dialect chat
     """
-
     from repoassay.agents import find_modelled
     from repoassay.engine import check_agent
     from repoassay.errors import BadInput
-    from repoassay.sandbox import Cache, open_sandbox
+    from repoassay.sandbox import Cache, open_sandbox, temporary_folder
 
     cache = Cache()
     sandbox = open_sandbox("namespaces", cache)
@@ -153,8 +152,6 @@ def check(name: str, kind: str, timeout: float, upstream_dialect: str | None, ou
         raise BadInput(f"{out} is not empty.", "Choose another --out.")
     agent.prepare(cache, sandbox)
     sound = True
-    from repoassay.sandbox import temporary_folder
-
     with temporary_folder("check") as scratch:
         place = (out or Path(scratch)).absolute()
         only = "" if kind == "both" else kind

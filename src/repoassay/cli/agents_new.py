@@ -86,19 +86,16 @@ def _ask(bring: str | None, dialect: str | None, endpoint: str | None) -> tuple[
 
 def _try(spec: AgentSpec) -> bool:
     """Try it on one check task and print what came of it; whether it passed."""
-
     from repoassay.agents import ModelledAgent
     from repoassay.cli.agent_check_lines import print_check
     from repoassay.engine import check_agent
-    from repoassay.sandbox import Cache, open_sandbox
+    from repoassay.sandbox import Cache, open_sandbox, temporary_folder
 
     cache = Cache()
     sandbox = open_sandbox("namespaces", cache)
     agent = ModelledAgent(spec)
     agent.prepare(cache, sandbox)
     passed = False
-    from repoassay.sandbox import temporary_folder
-
     with temporary_folder("new") as place:
         for checked in check_agent(agent, cache, sandbox, Path(place), seconds=60, only="deliverable"):
             print_check(agent.name, checked)

@@ -107,7 +107,6 @@ def import_pulls(
 
 def _with_context(items: list[Item], found: ExportRead, clone: Path, database: str) -> list[Item]:
     """Keep what the changed files were, so that raters can expand what is around a change."""
-
     from repoassay.forges import lay_files_before
     from repoassay.sandbox import temporary_folder
     from repoassay.server import blobs_beside, file_versions

@@ -105,8 +105,10 @@ def proof_of(
 
 
 def _program() -> str:
-    contents = (f"{place}\0{edit.content!r}" for place, edit in programs_inside().items() if edit)
-    return hashlib.sha256("\0".join(contents).encode()).hexdigest()
+    """What runs inside, and by which rules files of a set-up are told from a submission's: a digest of both."""
+    contents = [f"{place}\0{edit.content!r}" for place, edit in programs_inside().items() if edit]
+    rules = Path(__file__).with_name("support.py").read_text(encoding="utf-8")
+    return hashlib.sha256("\0".join([*contents, rules]).encode()).hexdigest()
 
 
 def _made(
