@@ -55,7 +55,8 @@ def folder(tmp_path: Path) -> TaskFolder:
     """A task whose patch brings one test, beside one that nothing changes."""
     for name, text in {
         "base/unit_tests/helpers.py": "", "base/test_old.py": "# old\n",
-        "base/src/shop.py": "", "base/pkg/__init__.py": "", "base/pkg/test/__init__.py": "",
+        "base/src/shop.py": "", "base/src/inspect.py": "", "base/src/ShopTest.py": "",
+        "base/pkg/__init__.py": "", "base/pkg/test/__init__.py": "",
         "base/pkg/test_tools/run.py": "",
         "task/tests/unit_tests/check_new.py": "", "task/tests/pkg/test/test_a.py": "",
         "task/tests/pkg/test_tools/test_b.py": "",
@@ -63,7 +64,11 @@ def folder(tmp_path: Path) -> TaskFolder:
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    tests = HiddenTests(fail_to_pass=("test_old.py::a",), files=("test_old.py", "src/shop.py"), runner="repository")
+    tests = HiddenTests(
+        fail_to_pass=("test_old.py::a",),
+        files=("test_old.py", "src/shop.py", "src/inspect.py", "src/ShopTest.py"),
+        runner="repository",
+    )
     code = Repository(source="folder:repository", licence="MIT")
     task = Task(id="shop", title="Shop", kind="edit", domain="Software", repository=code, grading=Grading(tests=tests))
     return TaskFolder(tmp_path / "task", task, "", "0" * 64)
@@ -71,6 +76,7 @@ def folder(tmp_path: Path) -> TaskFolder:
 
 @pytest.mark.parametrize(("path", "theirs"), [
     ("test_old.py", True), ("test_old/__init__.py", True), ("src/shop.py", False), ("unit_tests/helpers.py", True),
+    ("src/inspect.py", False), ("src/ShopTest.py", True),
     ("unit_tests.py", True), ("src/unit_tests/__init__.py", True), ("pkg/unit_tests.py", False),
     ("pkg/test/tools.py", True), ("pkg/test.py", False), ("pkg/test_tools/run.py", False),
 ])  # fmt: skip

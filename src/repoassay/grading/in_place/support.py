@@ -27,8 +27,8 @@ FOLDERS = frozenset({"tests", "test", "testing", "t", "spec", "specs", "__tests_
 _SORT = "(?:acceptance|e2e|functional|integration|regression|smoke|system|unit)"
 _NAMED = re.compile(rf"tests?|test[_-]?suites?|{_SORT}[_-]?tests?|tests?[_-]?{_SORT}", re.IGNORECASE)
 """Further names that no package has for its code; `test_utils` may be one."""
-_TESTLIKE = re.compile(r"test|check|spec", re.IGNORECASE)
-"""What names of files of tests have in them; modules whose docstrings are run as tests have not."""
+_TESTLIKE = re.compile(r"^tests?(?![a-z])|(^|[_.-])(tests?|checks?|specs?)[_.-]|[a-z\d]Tests?\.")
+"""Names of files of tests, by whole words; `inspect.py`, whose docstrings are run as tests, has none."""
 SETTINGS = frozenset({
     "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py",
 })  # fmt: skip
