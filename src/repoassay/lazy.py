@@ -58,7 +58,7 @@ def guarded_imports(module: ModuleType) -> dict[str, tuple[str, str]]:
 
     Neither `ast` nor `re` is imported for it: either costs more than reading all faces. Formatting keeps one shape.
     """
-    source: str = module.__loader__.get_data(module.__file__).decode()  # type: ignore[union-attr]
+    source: str = module.__loader__.get_data(module.__file__).decode()  # type: ignore[union-attr]  # ours have both
     below = source.partition("\nif TYPE_CHECKING:\n")[2].splitlines()
     end = next((number for number, line in enumerate(below) if line[:1].strip()), None)
     found = {}
