@@ -75,8 +75,12 @@ def escape_hidden(text: str, keep: str = "", form: Callable[[str], str] = backsl
         keep: Hidden characters that stay.
         form: Writes one character out.
     """
-    if text.isascii() and text.isprintable():
-        return text
+    if text.isascii():
+        shown = text
+        for letter in keep:
+            shown = shown.replace(letter, "")
+        if shown.isprintable():
+            return text
     letters = set(text).difference(keep)
     table = {ord(letter): form(letter) for letter in letters if is_hidden(letter)}
     if not text.isascii():

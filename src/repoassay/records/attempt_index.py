@@ -277,16 +277,15 @@ class _Attempts:
 
     def _look(self, name: str) -> tuple[bool, str]:
         """Whether an attempt's folder is sound, and the name of its latest verdict's file."""
-        sound, names = False, []
+        names: list[str] = []
         with suppress(OSError):  # as reading it says
             try:
-                check_attempt(self._run, name)
-                sound = True
+                return True, latest_verdict(check_attempt(self._run, name))
             except BadInput:
                 if self._check:
                     raise
             names = os.listdir(f"{self._run}/attempts/{name}")  # noqa: PTH208 - many
-        return sound, latest_verdict(names)
+        return False, latest_verdict(names)
 
     def state(self, name: str, verdict: str, before: int) -> int:
         """A number for what its folder and its two files are; 0 where that cannot be relied on, as when one changed

@@ -75,15 +75,17 @@ def check_attempts(run: Path, checked_names: Container[str] = ()) -> list[str]:
     return names
 
 
-def check_attempt(run: Path, name: str) -> None:
-    """Look at the folder of one attempt; raises BadInput as `check_sound` does."""
-    attempts = run / "attempts"
-    if not _ID.fullmatch(name) or not stat.S_ISDIR((attempts / name).lstat().st_mode):
+def check_attempt(run: Path, name: str) -> list[str]:
+    """Look at the folder of one attempt; returns the names in it. Raises BadInput as `check_sound` does."""
+    attempts = f"{run}/attempts"
+    if not _ID.fullmatch(name) or not stat.S_ISDIR(os.lstat(f"{attempts}/{name}").st_mode):
         raise BadInput(f"{attempts} holds {name[:80]!r}, which is no attempt of a run.", _REMEDY)
-    for entry in _entries(attempts / name):
+    entries = _entries(f"{attempts}/{name}")
+    for entry in entries:
         with suppress(FileNotFoundError):  # an attempt that is being made renames its files
             if not _is_plain(entry):
                 _plain(Path(entry.path), _LARGEST, folders=True)  # says what it is
+    return [entry.name for entry in entries]
 
 
 def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
