@@ -12,7 +12,7 @@ import pytest
 
 from construct.making import AVERAGE, CODE, Repo, make_repo
 from construct.trees import project
-from repoassay.construct import Constructed, ProofFinding, Proposal, TaskRequest, construct_commit
+from repoassay.construct import Constructed, ProofFinding, Proposal, TaskRequest, construct_commit, trial
 from repoassay.construct.in_place import count_test_functions, find_tests, split_in_place
 from repoassay.construct.recipe.infer import infer
 from repoassay.construct.trial import RecipeTrial
@@ -86,7 +86,9 @@ def test_a_fix_with_fixtures_becomes_a_task_with_nothing_typed(tmp_path: Path, c
 
 
 @pytest.mark.exhaustive
-def test_lost_tests_refuse_a_task_with_their_share(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
+def test_lost_tests_refuse_a_task_with_their_share(
+    tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     repo = fixed(tmp_path / "shop")
     lost = "".join(f"\n\ndef test_{number}():\n    open('/no/such/file')\n" for number in range(2))
     repo.git("reset", "--quiet", "--hard", "HEAD~1")
@@ -94,6 +96,13 @@ def test_lost_tests_refuse_a_task_with_their_share(tmp_path: Path, cache: Cache,
     made = make(repo, tmp_path / "suite", cache, sandbox)
     assert (made.finding, made.folder) == (ProofFinding.LOSSY, None)
     assert "2 of 4 tests of the change (50%)" in " ".join(made.reasons)
+    assert _given_up(made) > 1
+    monkeypatch.setattr(trial, "_MOST_SECONDS", 0.001)
+    assert _given_up(make(repo, tmp_path / "suite", cache, sandbox)) == 1
+
+
+def _given_up(made: Constructed) -> int:
+    return sum(each.startswith("Given up") for each in made.said)
 
 
 @pytest.mark.exhaustive
@@ -185,6 +194,6 @@ def test_what_a_run_misses_is_looked_up_in_the_repository() -> None:
     )
     run: Any = SimpleNamespace(said=said, told=SimpleNamespace(others=(), broken=()))
     nothing: Any = None
-    trial = RecipeTrial(nothing, nothing, run, {})
+    tried = RecipeTrial(nothing, nothing, run, {})
     made = infer(tree, tree, datetime.date(2022, 1, 1), None, ["3.9"])
-    assert set(trial.missing(made)) == {"pyyaml", "rare_thing", "pytest-mock", "pytest-timeout"}
+    assert set(tried.missing(made)) == {"pyyaml", "rare_thing", "pytest-mock", "pytest-timeout"}

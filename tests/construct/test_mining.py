@@ -95,6 +95,10 @@ def market(tmp_path: Path) -> Repo:
          "nothing compiled"),
         ({"message": "Add a colour"}, "message speaks of a fault"),
         ({"message": "Bump the version, fixes #3"}, "message is no other chore"),
+        ({"message": "Apply ruff formatting to the fix of #867"}, "message is no other chore"),
+        ({"message": "Run pre-commit, fixes #3"}, "message is no other chore"),
+        ({"message": "Apply the format of a column to its totals, fixes #3"}, None),
+        ({"message": "Fix formatting of dates"}, None),
     ],
 )  # fmt: skip
 def test_the_first_rule_that_does_not_hold_is_named(changed: Mapping[str, object], rule: str | None) -> None:

@@ -58,6 +58,17 @@ def test_links_and_submodules_are_refused_in_code_and_passed_over_in_tests(mode:
     assert split_change({}, {**tree("b.py"), **tree("tests/test_a.py", mode=mode)}).tests == ()
 
 
+def test_links_beside_code_are_left_out_and_named() -> None:
+    change = {**tree("a.py"), **tree("notes/2.md", mode="120000")}
+    split = split_change({}, change)
+    assert (split.solution, split.links) == (("a.py",), ("notes/2.md",))
+    assert split_change(change, {}).links == ("notes/2.md",)
+    assert split_change({**change}, {**change, **tree("a.py", mark="b")}).links == ()
+    for other in (tree("notes/2.md"), tree("notes/2.md", mode="160000")):
+        with pytest.raises(BadInput, match="links or submodules"):
+            split_change(change, {**tree("a.py", mark="b"), **other})
+
+
 @pytest.mark.parametrize(
     "path", ["../a.py", ".git/config", "a/../b.py", "a\x1b.py", "tests/\udcff.py", "GIT~1/x", "a\\b.py"]
 )

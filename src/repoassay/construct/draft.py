@@ -19,7 +19,7 @@ from repoassay.errors import BadInput
 from repoassay.formats import REQUIREMENTS, safe_id
 from repoassay.grading import NODE_SUFFIXES
 from repoassay.tasks import read_regular
-from repoassay.text import printable, quote
+from repoassay.text import join_names, printable, quote
 from repoassay.types import IN_REPOSITORY, Environment, Grading, HiddenTests, Repository, Task, TaskKind
 
 __all__ = ["draft_commit", "repository_name"]
@@ -55,6 +55,8 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
             "Name other commits, or widen --only.",
         )
     warnings: list[str] = []
+    if split.links:
+        warnings.append(f"Left out, since no solution can carry links: {printable(join_names(split.links, 5), 300)}.")
     hidden = _hidden(asked, history, split, trees[1])
     if ours is not None:
         hidden = {TEST_PATCH: history.diff(base, solution, patched)}

@@ -13,7 +13,7 @@ from typing import Protocol
 from repoassay.construct.history import HistoryEntry
 from repoassay.construct.recipe.project import Project
 from repoassay.construct.recipe.test_tools import pytest_options
-from repoassay.construct.select import CommitSplit, changed_paths, check_change
+from repoassay.construct.select import CommitSplit, changed_paths, check_change, without_links
 from repoassay.errors import BadInput
 from repoassay.text import join_names
 
@@ -131,6 +131,7 @@ def split_in_place(
         text = b"\n".join(content(solution[path]) for path in hidden if path in solution).decode(errors="replace")
         own = {path for path in examples if _speaks_of(text, path)}
         code, hidden = [path for path in code if path not in own], sorted({*hidden, *own})
+    code, links = without_links(code, base, solution)
     check_change([*code, *hidden], code, base, solution)
     compiled = [path for path in code if path.endswith(_COMPILED)]
     if compiled:
@@ -143,7 +144,7 @@ def split_in_place(
     # What pytest is told to collect may only import what was changed; a file that is named runs whatever its settings.
     run = run or tuple(path for path in there if _holds_tests(path, lambda path: content(solution[path])))
     support = tuple(path for path in hidden if path not in run)
-    return CommitSplit(tuple(code), run, support, tuple(regular)), tuple(hidden)
+    return CommitSplit(tuple(code), run, support, tuple(regular), links), tuple(hidden)
 
 
 def _holds_tests(path: str, read: Callable[[str], bytes]) -> bool:

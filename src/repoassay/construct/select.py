@@ -14,8 +14,9 @@ from repoassay.errors import BadInput
 from repoassay.grading import NODE_SUFFIXES
 from repoassay.text import join_names, printable, quote
 
-__all__ = ["CommitSplit", "changed_paths", "check_change", "is_test", "nearby_tests", "split_change"]
+__all__ = ["CommitSplit", "changed_paths", "check_change", "is_test", "nearby_tests", "split_change", "without_links"]
 
+_LINK = "120000"
 _FOLDERS = frozenset({"test", "tests"})
 _MOST_FILES = 500
 """Changed files of one task: more is a release, not an edit."""
@@ -28,13 +29,14 @@ _NODE_TEST = re.compile(r"(test-.+|test|.+[-._]test|.+\.spec)\.[mc]?js")
 class CommitSplit:
     """Paths that a change touches: the solution's, the tests that the later commit has, and other files of tests.
 
-    `whole` are all of them that a patch can carry, as a pull request does.
+    `whole` are all of them that a patch can carry, as a pull request does; `links` those left out since none can.
     """
 
     solution: tuple[str, ...]
     tests: tuple[str, ...]
     support: tuple[str, ...]
     whole: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
 
 
 def is_test(path: str, runner: str = "pytest") -> bool:
@@ -65,11 +67,12 @@ def split_change(
     paths = changed_paths(base, solution, only)
     code = [path for path in paths if not (is_test(path, runner) or _test_folder(path))]
     ours = [path for path in paths if path not in set(code) and path in solution and solution[path].regular]
+    code, links = without_links(code, base, solution)
     check_change((*code, *ours), code, base, solution)
     tests = tuple(path for path in ours if is_test(path, runner))
     whole = [path for path in paths if all(tree[path].regular for tree in (base, solution) if path in tree)]
     support = tuple(path for path in ours if not is_test(path, runner))
-    return CommitSplit(tuple(code), tests, support, tuple(path for path in whole if _refusal(path) is None))
+    return CommitSplit(tuple(code), tests, support, tuple(path for path in whole if _refusal(path) is None), links)
 
 
 def changed_paths(
@@ -89,6 +92,21 @@ def changed_paths(
             "Take commits nearer to each other, or choose files with --only.",
         )
     return paths
+
+
+def without_links(
+    code: Sequence[str], base: Mapping[str, HistoryEntry], solution: Mapping[str, HistoryEntry]
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return what of the code is more than symbolic links, and those that were left out.
+
+    Most lead from one page of the documentation to another, and whether the change works without them is proved. A
+    change of nothing else, or of a file into a link, is kept as it is, so that it is refused.
+    """
+    links = tuple(
+        path for path in code if all(tree[path].mode == _LINK for tree in (base, solution) if path in tree)
+    )  # fmt: skip
+    rest = [path for path in code if path not in links]
+    return (rest, links) if rest else ([*code], ())
 
 
 def check_change(

@@ -21,6 +21,8 @@ __all__ = ["RecipeTrial", "run_recipe", "try_recipes"]
 
 
 _MOST_TRIALS = 6
+_MOST_SECONDS = 600.0
+"""Seconds of running tests after which no further recipe is tried: what waits for a network does so with each."""
 _GOOD = 0.05
 """The share of lost tests with which no further recipe is tried."""
 _MODULE = re.compile(r"No module named '?([A-Za-z0-9_]{1,100})")
@@ -134,8 +136,8 @@ def try_recipes(
     given_up: list[str] = []
     waiting = _ladder(inference, shared=share_date)
     tried: set[tuple[object, ...]] = set()
-    count = 0
-    while waiting and count < _MOST_TRIALS:
+    count, seconds = 0, 0.0
+    while waiting and count < _MOST_TRIALS and seconds < _MOST_SECONDS:
         way = waiting.pop(0)
         recipe = inference.recipe(
             way.line, with_date=way.dated, with_pins=way.pinned, extra_packages=way.besides, shared_date=way.shared
@@ -159,6 +161,7 @@ def try_recipes(
             continue
         if best is None or (trial.lost, -trial.passed) < (best.lost, -best.passed):
             best = trial
+        seconds += trial.run.exit.wall
         if trial.lost <= _GOOD:
             break
         given_up.append(f"{what}: {trial.lost:.0%} of the tests are lost.")

@@ -235,6 +235,13 @@ def test_a_test_that_the_solution_does_not_pass_here_is_excluded_by_name(judge: 
     assert judge(folder, SOLUTION).outcome is Outcome.PASSED
 
 
+def test_pip_does_not_ask_again_where_there_is_no_network(judge: Judge, tmp_path: Path) -> None:
+    asks = '\n\ndef test_pip():\n    import os\n    assert os.environ["PIP_RETRIES"] == "0"\n'
+    folder = make_task(tmp_path / "pip", checks=CHECKS + asks, guards=("tests/check_prices.py::test_pip",))
+    layout = lay_out(folder, None, judge.cache, judge.sandbox)
+    assert not judge.oracle.proof(folder, layout.base, layout.environment).excluded
+
+
 @pytest.mark.exhaustive
 def test_what_takes_too_long_with_one_hash_seed_is_not_attested_and_nobodys_failure(
     judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

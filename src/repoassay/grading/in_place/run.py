@@ -21,6 +21,8 @@ from repoassay.workspace import environment_variables, repository_place
 __all__ = ["functions", "programs_inside", "run_in_place"]
 
 _PROGRAM = "/run/in_place.py"
+_OFFLINE = {"PIP_RETRIES": "0"}
+"""Tests that have pip ask an index fail at once: it would ask five times, with pauses, where there is no network."""
 _SENT = {
     _PROGRAM: "program.py",
     "/run/service.py": "service.py",
@@ -74,7 +76,8 @@ def run_in_place(
         "reader": tests.reader, "files": list(tests.files), "only": list(only), "arguments": list(tests.arguments),
         "before": list(tests.before), "key": key.hex(), "root": root, "hosts": hosts,
     }  # fmt: skip
-    variables = {**environment_variables(folder.task, environment), **(env or {})}
+    variables = {**(_OFFLINE if sandbox.network_is_private else {}), **environment_variables(folder.task, environment)}
+    variables |= env or {}
     done = sandbox.run(
         Command(
             argv=(image.python if image else "/env/bin/python", *_flags(variables), _PROGRAM),
