@@ -75,12 +75,8 @@ def escape_hidden(text: str, keep: str = "", form: Callable[[str], str] = backsl
         keep: Hidden characters that stay.
         form: Writes one character out.
     """
-    if text.isascii():
-        shown = text
-        for letter in keep:
-            shown = shown.replace(letter, "")
-        if shown.isprintable():
-            return text
+    if text.isascii() and text.isprintable():
+        return text
     letters = set(text).difference(keep)
     table = {ord(letter): form(letter) for letter in letters if is_hidden(letter)}
     if not text.isascii():
@@ -110,7 +106,8 @@ def block(text: str, form: Callable[[str], str] = backslash) -> str:
 
     This does not escape for HTML; jinja2 does.
     """
-    return escape_hidden(text, "\n\t", form)
+    plain = text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
+    return text if plain else escape_hidden(text, "\n\t", form)
 
 
 def fold_look_alikes(text: str) -> str:

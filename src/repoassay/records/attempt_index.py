@@ -276,16 +276,13 @@ class _Attempts:
         return found
 
     def _look(self, name: str) -> tuple[bool, str]:
-        """Whether an attempt's folder is sound, and the name of its latest verdict's file."""
-        names: list[str] = []
-        with suppress(OSError):  # as reading it says
-            try:
-                return True, latest_verdict(check_attempt(self._run, name))
-            except BadInput:
-                if self._check:
-                    raise
-            names = os.listdir(f"{self._run}/attempts/{name}")  # noqa: PTH208 - many
-        return False, latest_verdict(names)
+        """Whether an attempt's folder is sound, and then the name of its latest verdict's file."""
+        try:
+            return True, latest_verdict(check_attempt(self._run, name))
+        except (BadInput, OSError) as error:
+            if self._check and isinstance(error, BadInput):
+                raise
+            return False, ""  # as reading it says, or what it needs of it is sound
 
     def state(self, name: str, verdict: str, before: int) -> int:
         """A number for what its folder and its two files are; 0 where that cannot be relied on, as when one changed
