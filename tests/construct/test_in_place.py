@@ -21,6 +21,7 @@ from repoassay.errors import BadInput
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Sandbox
 from repoassay.tasks.suite import find_suite
+from repoassay.workspace import release_lines  # noqa: F401  # asked by the mark, as a test starts
 
 CONFTEST = "import pytest\n\n\n@pytest.fixture\ndef prices():\n    return [1, 3]\n"
 OLD = "import shop\nfrom helpers import SUM\n\n\ndef test_total(prices):\n    assert shop.total(prices) == SUM\n"
@@ -103,6 +104,25 @@ def test_lost_tests_refuse_a_task_with_their_share(
 
 def _given_up(made: Constructed) -> int:
     return sum(each.startswith("Given up") for each in made.said)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif('"3.6" not in release_lines()', reason="this machine has no Python 3.6")
+def test_tests_see_the_repository_where_back_ends_cannot_install_it_for_development(
+    tmp_path: Path, cache: Cache, sandbox: Sandbox
+) -> None:
+    setup = "from setuptools import setup\nsetup(name='My.Shop', version='1.0', packages=['shop'])\n"
+    before = {
+        "setup.py": setup,
+        "LICENSE": "",
+        "tests/test_shop.py": "import shop\n\n\ndef test_one():\n    assert shop\n",
+    }
+    repo = make_repo(tmp_path / "shop")
+    repo.commit({**before, "shop/__init__.py": CODE}, "Start")
+    tests = before["tests/test_shop.py"] + "\n\ndef test_average():\n    assert shop.average([1, 3]) == 2\n"
+    repo.commit({"shop/__init__.py": AVERAGE, "tests/test_shop.py": tests}, "Add the average")
+    made = make(repo, tmp_path / "suite", cache, sandbox, python="3.6")
+    assert made.finding is ProofFinding.SOUND, (made.reasons, made.said)
 
 
 @pytest.mark.exhaustive

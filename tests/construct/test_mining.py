@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ from repoassay.construct import (
     read_mining_rules,
 )
 from repoassay.construct.history import History
+from repoassay.construct.mining import mine as mine_module
 from repoassay.construct.mining.commits import closer_look, draw
 from repoassay.construct.mining.instruction import (
     InstructionSource,
@@ -332,6 +334,29 @@ def test_a_commit_that_met_a_full_disk_is_tried_again(
     monkeypatch.setattr(LocalTrials, "_made", full)
     report = mine_histories([str(market.path)], tmp_path / "suite", cache, sandbox, MiningRequest())
     assert {row.status for row in report.tried} == {CommitStatus.FAULT}
+
+
+@needs_python
+def test_what_is_under_way_is_told_while_no_commit_is_finished(
+    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+    told = threading.Event()
+
+    def slow(self: LocalTrials, repository: object, candidate: object, step: Callable[[str], None]) -> None:
+        step("trying Python 3.11")
+        assert told.wait(60)
+        raise BadInput("No.", "Go on.")
+
+    def hear(what: str) -> None:
+        if "trying" in what:
+            heard.append(what)
+            told.set()
+
+    monkeypatch.setattr(LocalTrials, "_made", slow)
+    monkeypatch.setattr(mine_module, "_TELL", 0.01)
+    mine_histories([str(market.path)], tmp_path / "suite", cache, sandbox, MiningRequest(), heartbeat=hear)
+    assert re.fullmatch(r"market [0-9a-f]{10}: trying Python 3\.11, \d+ s", heard[0])
 
 
 def by_subject(report: MiningReport) -> dict[str, MinedCommit]:

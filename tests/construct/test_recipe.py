@@ -104,6 +104,18 @@ def test_everything_is_said_and_dated() -> None:
     assert recipe(files, with_date=False).exclude_newer is None
 
 
+def test_packages_are_as_old_as_the_commit_but_not_older_than_its_python() -> None:
+    tree = project({"a.py": ""})
+    old = infer(tree, tree, datetime.date(2013, 1, 11), None, ["3.6"])
+    for shared in (False, True):
+        made = old.recipe("3.6", shared_date=shared)
+        assert made.exclude_newer == "2017-06-21"
+        assert "when packages knew Python 3.6, which is younger than the commit" in " ".join(made.said)
+    later = infer(tree, tree, datetime.date(2017, 1, 2), None, ["3.6"])
+    assert later.recipe("3.6").exclude_newer == "2017-01-03"
+    assert later.recipe("3.6", shared_date=True).exclude_newer == "2017-01-01"
+
+
 def test_a_project_is_installed_with_the_extras_that_files_name() -> None:
     made = recipe({"setup.py": "setup(name='a')", "requirements-dev.txt": "-e .[socks]\npytest\n", "src/a/x.py": ""})
     assert "uv pip install -e '.[socks]'" in made.build[0]

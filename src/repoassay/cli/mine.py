@@ -152,7 +152,7 @@ def mine(
             asked = replace(asked, rewrite=InstructionRewriter(rewriter, client))
         report = mine_histories(
             repositories, suite, cache, sandbox, asked, workers=node_workers(executor, workers), executor=executor,
-            agree=agree, on_row=_say_row, cancel=cancel,
+            agree=agree, on_row=_say_row, cancel=cancel, heartbeat=_say_what,
         )  # fmt: skip
         if client is not None:
             spent = client.close().dollars_known
@@ -210,6 +210,12 @@ def _say_row(row: MinedCommit) -> None:
     what = row.task if row.status is CommitStatus.TASK else f"{row.cause}: {printable(row.reason, 160)}"
     click.echo(f"{mark} {row.repository} {row.commit[:10]} {row.seconds:.0f} s  {what}", err=True)
     sys.stderr.flush()
+
+
+def _say_what(what: str) -> None:
+    from repoassay.text import printable
+
+    click.echo(f"  at work: {printable(what, 300)}", err=True)
 
 
 def _say_report(report: MiningReport) -> None:

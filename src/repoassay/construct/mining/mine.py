@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,6 +29,8 @@ from repoassay.workspace import run_git
 
 __all__ = ["MiningReport", "mine_histories"]
 
+_TELL = 60.0
+"""Seconds without news after which it is told what is under way."""
 _MOST_WAITING = 256
 """Commits that wait for nodes at a time."""
 
@@ -61,6 +63,7 @@ def mine_histories(
     agree: Callable[[MiningPlan], bool] = lambda plan: True,
     on_row: Callable[[MinedCommit], None] = lambda row: None,
     cancel: threading.Event | None = None,
+    heartbeat: Callable[[str], None] = lambda what: None,
 ) -> MiningReport:  # fmt: skip
     """Make a suite of what repositories' histories hold; what is there already is kept, and what was begun goes on.
 
@@ -75,6 +78,7 @@ def mine_histories(
         agree: Shown the plan before anything is run; nothing is where it returns False.
         on_row: Told of each commit tried.
         cancel: Set it to stop; what is done is kept, and the next call goes on.
+        heartbeat: Told in a sentence what is under way on this machine, each minute in which no commit is finished.
 
     Raises:
         BadInput: When a repository or the suite cannot be used, or nodes cannot do what is asked for.
@@ -109,7 +113,9 @@ def mine_histories(
         if agree(plan) and jobs:
             here = LocalTrials(suite, bench, request, stop, claims.take)
             if executor == "local":
-                tried, stopped = _Miner(here, claims, journal, on_row, stop, given_up).run(jobs, workers or 1)
+                tried, stopped = _Miner(here, claims, journal, on_row, stop, given_up).run(
+                    jobs, workers or 1, lambda: heartbeat(here.under_way())
+                )
             else:
                 nodes = stack.enter_context(open_trials(here, executor, workers))
                 tried, stopped = _Miner(nodes, claims, journal, on_row, stop, given_up).run(jobs, _MOST_WAITING)
@@ -181,16 +187,22 @@ class _Miner:
         self._given_up = given_up
         self._trials, self._claims, self._journal, self._on_row, self._stop = trials, claims, journal, on_row, cancel
 
-    def run(self, jobs: Sequence[tuple[MinedRepository, CommitFacts]], workers: int) -> tuple[list[MinedCommit], bool]:
-        """What became of each, and whether the user ended it before all were tried."""
+    def run(
+        self, jobs: Sequence[tuple[MinedRepository, CommitFacts]], workers: int, idle: Callable[[], None] = lambda: None
+    ) -> tuple[list[MinedCommit], bool]:
+        """What became of each, and whether the user ended it before all were tried; `idle` is called when none is."""
         done: list[MinedCommit] = []
         with ThreadPoolExecutor(workers) as pool:
-            waiting: list[Future[MinedCommit | None]] = [pool.submit(self._tried, *job) for job in jobs]
+            waiting: set[Future[MinedCommit | None]] = {pool.submit(self._tried, *job) for job in jobs}
             try:
-                for future in as_completed(waiting):
-                    if (row := future.result()) is not None:
-                        done.append(row)
-                        self._on_row(row)
+                while waiting:
+                    ended, waiting = wait(waiting, _TELL, FIRST_COMPLETED)
+                    for future in ended:
+                        if (row := future.result()) is not None:
+                            done.append(row)
+                            self._on_row(row)
+                    if not ended:
+                        idle()
             except BaseException:  # the second Ctrl-C, or SIGTERM: nobody waits for what is under way
                 self._stop.set()
                 self._given_up.set()

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -60,6 +60,7 @@ class LocalTrials:
         cancel: Set to stop after what is running.
         claim: Called with a repository's name, a commit and the tests that must pass; raises CandidateRefused where
             another task has them.
+        steps: What is being done with commits under way, by name, and since when each is tried.
     """
 
     suite: Path
@@ -67,6 +68,7 @@ class LocalTrials:
     request: MiningRequest
     cancel: threading.Event
     claim: Callable[[str, CommitFacts, tuple[str, ...]], None]
+    steps: dict[str, tuple[str, float]] = field(default_factory=dict)
 
     def row(self, repository: MinedRepository, facts: CommitFacts) -> MinedCommit | None:
         """See `CommitTrials.row`."""
@@ -74,13 +76,21 @@ class LocalTrials:
         began = time.monotonic()
         made: Constructed | None = None
         update: dict[str, object] = {}
-        try:
+        name = f"{repository.name} {facts.commit[:10]}"
+
+        def step(text: str) -> None:
             self.check()
-            made = self._made(repository, candidate)
+            self.steps[name] = (text, began)
+
+        try:
+            step("reading the change")
+            made = self._made(repository, candidate, step)
         except Interrupted:
             return None
         except Exception as error:  # noqa: BLE001 - one commit never stops the others, and its row says what it was
             update = trial_refusal(error)
+        finally:
+            self.steps.pop(name, None)
         row = candidate.row(made, time.monotonic() - began).model_copy(update={"kind": self._kind(candidate), **update})
         if row.status is CommitStatus.REFUSED and os.strerror(errno.ENOSPC) in row.reason:
             row = row.model_copy(update={"cause": "fault", "status": CommitStatus.FAULT})
@@ -94,9 +104,13 @@ class LocalTrials:
             lambda commit, tests: self.claim(repository.name, commit, tests), asked.rewrite, asked.mirrors,
         )  # fmt: skip
 
-    def check(self, text: str = "") -> None:
+    def under_way(self) -> str:
+        """What is being done with each commit under way, in a sentence."""
+        now = time.monotonic()
+        return "; ".join(f"{name}: {text}, {now - began:.0f} s" for name, (text, began) in [*self.steps.items()])
+
+    def check(self) -> None:
         """Raise `Interrupted` once the user has ended it."""
-        del text
         if self.cancel.is_set():
             raise Interrupted("Stopped.", "Call it again to go on.")
 
@@ -124,14 +138,14 @@ class LocalTrials:
             return self.request.kinds[0]
         return "pull-request" if candidate.source is not None and candidate.source.name.startswith("issue") else "edit"
 
-    def _made(self, repository: MinedRepository, candidate: MinedCandidate) -> Constructed:
+    def _made(self, repository: MinedRepository, candidate: MinedCandidate, step: Callable[[str], None]) -> Constructed:
         asked, history = self.request, repository.history
         request, draft = self.draft(repository, candidate)
         with part_folder(self.suite) as part:
             bundled = bundle_base(draft, history, part, self.suite, asked.mirrors) if request.bundle else None
             bench = self.bench.beside(part / "repositories" if bundled else None)
             making = TaskMaking(
-                part, bundled, self.suite, bench, asked.proofs, 1, self.check, self.check,
+                part, bundled, self.suite, bench, asked.proofs, 1, step, self.check,
                 complete=candidate.complete, probe=True, share_environments=True,
             )  # fmt: skip
             return making.in_place(draft, request, history)

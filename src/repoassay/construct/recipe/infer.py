@@ -16,7 +16,7 @@ from repoassay.construct.recipe.declarations import (
     local_dependencies,
 )
 from repoassay.construct.recipe.project import Project, at, string_list
-from repoassay.construct.recipe.python_line import choose_lines
+from repoassay.construct.recipe.python_line import RELEASED, choose_lines, settled_day
 from repoassay.construct.recipe.requirement_lines import requirement_name
 from repoassay.construct.recipe.test_tools import install_lines, pytest_options, requirement_files
 from repoassay.construct.recipe.version import version_variables
@@ -27,6 +27,11 @@ __all__ = ["EnvironmentRecipe", "Inference", "infer"]
 _PLACE = "$(python -c 'import sysconfig; print(sysconfig.get_paths()[\"purelib\"])')"
 _LAST = f'echo "$PWD" > "{_PLACE}/repository.pth"'
 """Puts the repository's root last on the import path, where `python -m pytest` has it first."""
+_WITHOUT_COPY = (
+    f'{{ uv pip uninstall $(grep -ls "\\"file://$PWD" "{_PLACE}"/*.dist-info/direct_url.json'
+    " | sed -E 's|.*/([^/]*)-[^/-]*[.]dist-info/.*|\\1|') || true; }"
+)
+"""Removes the copy by which dependencies were installed: pip of that time leaves it, and tests would import it."""
 _FIRST = f"""echo "import sys; sys.path[:0] = ['$PWD/src', '$PWD']" > "{_PLACE}/repository-first.pth\""""
 """Puts the repository before what is installed, where it cannot be installed for development."""
 _NO_TEST = re.compile(
@@ -112,12 +117,9 @@ class Inference:
             said.append(f"Requirements from {join_names(origins, 6)}.")
         if left:
             said.append(f"Left out, as tests seldom need them: {join_names(sorted(left), 8)}.")
-        until = (self.day + datetime.timedelta(days=1)).isoformat() if with_date else None
-        if shared_date:
-            until = self.day.replace(month=3 * ((self.day.month - 1) // 3) + 1, day=1).isoformat()
-            said.append(f"Packages as of {until}, the first day of the commit's quarter.")
-        else:
-            said.append(f"Packages as of {until}, the day after the commit." if until else "Packages as of today.")
+        until = self._until(line, shared=shared_date, said=said) if with_date or shared_date else None
+        if until is None:
+            said.append("Packages as of today.")
         build, variables = self._build(extras, said), dict(self.variables)
         if variables and at(self.project.toml("pyproject.toml"), "build-system", "backend-path"):
             # Its tests build other projects with it, whose versions are not its own.
@@ -127,6 +129,17 @@ class Inference:
         root = self.project.root.rstrip("/")
         path = (root or ".", *(f"{self.project.root}{each}" for each in source))
         return EnvironmentRecipe(line, tuple(lines), until, build, variables, path, tuple(said))
+
+    def _until(self, line: str, *, shared: bool, said: list[str]) -> str:
+        """The day after which no package counts: one of the commit's, unless Python itself is younger than that."""
+        until, why = self.day + datetime.timedelta(days=1), "the day after the commit"
+        if shared:
+            until = self.day.replace(month=3 * ((self.day.month - 1) // 3) + 1, day=1)
+            why = "the first day of the commit's quarter"
+        if self.day.isoformat() < RELEASED.get(line, ""):
+            until, why = settled_day(line), f"when packages knew Python {line}, which is younger than the commit"
+        said.append(f"Packages as of {until}, {why}.")
+        return until.isoformat()
 
     def named(self, name: str) -> tuple[str, str] | None:
         """The line that asks for a package anywhere in the project, and where that is."""
@@ -171,7 +184,7 @@ class Inference:
             said.append(f"Installed with it, from the same repository: {join_names(beside, 6)}.")
         every = " ".join(f"-e {each}" for each in (this, *map(shlex.quote, beside)))
         return (
-            f"uv pip install {every} || {{ uv pip install {this} {tools} && {develop}; }}"
+            f"uv pip install {every} || {{ uv pip install {this} {tools} && {_WITHOUT_COPY} && {develop}; }}"
             f" || {{ uv pip install {this} && {_FIRST}; }}",
             _LAST,
         )

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from repoassay.construct.recipe.declarations import setup_arguments
 from repoassay.construct.recipe.project import Project, at, string_list
 
-__all__ = ["RELEASED", "choose_lines"]
+__all__ = ["RELEASED", "choose_lines", "settled_day"]
 
 RELEASED = {
     "3.6": "2016-12-23", "3.7": "2018-06-27", "3.8": "2019-10-14", "3.9": "2020-10-05", "3.10": "2021-10-04",
@@ -21,6 +21,12 @@ _SETTLED = datetime.timedelta(days=180)
 _CLASSIFIER = "Programming Language :: Python :: "
 _WORKFLOWS = (".github/workflows/*.yml", ".github/workflows/*.yaml", ".travis.yml", ".circleci/config.yml",
               "azure-pipelines.yml")  # fmt: skip
+
+
+def settled_day(line: str) -> datetime.date:
+    """The day by which packages knew a release line; the first of all where it is not known."""
+    released = RELEASED.get(line)
+    return datetime.date.fromisoformat(released) + _SETTLED if released else datetime.date.min
 
 
 def choose_lines(project: Project, day: datetime.date, there: Sequence[str]) -> tuple[list[str], str]:
