@@ -70,7 +70,8 @@ def build_installation(folder: TaskFolder, line: str, cache: Cache, sandbox: San
     requirements = (folder.path / file).read_bytes() if file else b""
     kind = "frozen" if wanted.frozen else "resolve" if wanted.resolve else "pinned"
     apt = apt_layer(wanted.apt, cache, sandbox) if wanted.apt else None
-    parts = [_FORMAT, platform.machine(), interpreter.name, kind, wanted.exclude_newer or "-"]
+    rules = IndexRules.until(wanted.exclude_newer) if wanted.exclude_newer else None
+    parts = [_FORMAT, platform.machine(), interpreter.name, kind, rules.identity if rules else "-"]
     identity = " ".join([*parts, apt.name] if apt else parts)
     key = hashlib.sha256(identity.encode() + b"\n" + requirements).hexdigest()[:32]
 
@@ -81,7 +82,7 @@ def build_installation(folder: TaskFolder, line: str, cache: Cache, sandbox: San
         settle(part)
         copied = file_states(part)
         if requirements or wanted.resolve:
-            _install(part, folder, requirements, cache, sandbox)
+            _install(part, folder, requirements, cache, sandbox, rules)
         share_files(part, interpreter, copied=copied)
         if apt:
             share_files(part / "apt", apt)
@@ -90,7 +91,9 @@ def build_installation(folder: TaskFolder, line: str, cache: Cache, sandbox: San
     return intact_entry(cache, "environments", key, build)
 
 
-def _install(part: Path, folder: TaskFolder, requirements: bytes, cache: Cache, sandbox: Sandbox) -> None:
+def _install(
+    part: Path, folder: TaskFolder, requirements: bytes, cache: Cache, sandbox: Sandbox, rules: IndexRules | None
+) -> None:
     wanted = folder.task.environment
     listing = part.with_suffix(".requirements")
     listing.write_bytes(requirements)
@@ -109,7 +112,6 @@ def _install(part: Path, folder: TaskFolder, requirements: bytes, cache: Cache, 
         ),
         limits=Limits(seconds=1800, memory=8 * 2**30, disk=4 * 2**30, processes=512),
     )
-    rules = IndexRules.until(wanted.exclude_newer) if wanted.exclude_newer else None
     try:
         run_build("The environment could not be built", part, "/env", build, cache, sandbox, rules=rules)
     finally:

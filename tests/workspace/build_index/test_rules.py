@@ -108,6 +108,28 @@ def test_the_day_is_inclusive_and_in_utc(uploaded: str, passed: bool) -> None:
     assert (IndexRules(newest=DAY).file("a-1.0.tar.gz", uploaded) is None) is passed
 
 
+@pytest.mark.parametrize(
+    ("name", "uploaded", "passed"),
+    [
+        ("atomicwrites-1.3.0-py2.py3-none-any.whl", "2022-07-08", True),
+        ("atomicwrites-2.0.tar.gz", "2022-07-09", False),
+        ("atomicwrites_more-1.0.tar.gz", "2022-07-08", False),
+        ("setuptools-68.0.0-py3-none-any.whl", "2023-06-19", True),
+        ("pytest-7.0.tar.gz", "2022-02-03", False),
+    ],
+)
+def test_a_build_has_what_was_uploaded_anew_and_tools_that_are_younger(name: str, uploaded: str, passed: bool) -> None:
+    assert (IndexRules.until("2020-05-17").file(name, uploaded) is None) is passed
+    assert IndexRules(newest=DAY).file(name, uploaded) is not None
+
+
+def test_environments_are_known_by_the_day_and_by_what_was_let_through() -> None:
+    days = ("2020-05-17", "2022-07-07", "2022-07-08", "2025-01-01")
+    assert [IndexRules.until(day).identity for day in days] == [
+        "2020-05-17+", "2022-07-07+", "2022-07-08", "2025-01-01",
+    ]  # fmt: skip
+
+
 def test_newer_files_are_on_no_page_and_not_to_be_had_by_address(
     index: Index, opened: Open, journal: list[IndexRequest]
 ) -> None:

@@ -23,6 +23,11 @@ _AFFIXES = frozenset(
 _TOOLS = frozenset(("flit-core", "pip", "poetry-core", "setuptools", "wheel"))
 _TOOLS_DAY = date(2023, 6, 30)
 """Since then all of them install a project in place by the standard (PEP 660); they still took the old ways, too."""
+_ANEW = {"atomicwrites": date(2022, 7, 8)}
+"""Projects whose files were all deleted, and uploaded again on a day that says nothing of how old a version is.
+
+pytest 3.6 to 5.3 needs this one: without it, what is as of 2018 to 2020 had a pytest of years before.
+"""
 _VERSION = re.compile(r"-v?\d")
 
 
@@ -42,7 +47,7 @@ class IndexRules:
         newest: The last day, in UTC, whose uploads are passed on; None for files of any age.
         refused: Names of projects none of whose files are passed on, in any spelling and under names that say the
             same with how it is packaged beside it (`typer-slim` for `typer`).
-        tools: The last day for tools that build packages, where that is later.
+        tools: The last day for tools that build packages, where that is later; with it, what was uploaded anew counts.
         undated: Whether, with `newest`, files are passed on whose upload time the index does not tell.
     """
 
@@ -55,6 +60,12 @@ class IndexRules:
     def until(cls, day: str) -> IndexRules:
         """What a build of a day, `YYYY-MM-DD`, is given: tools that build packages may be somewhat younger."""
         return cls(newest=date.fromisoformat(day), tools=_TOOLS_DAY)
+
+    @property
+    def identity(self) -> str:
+        """What an environment that was built by these rules is known by: the day, and which exceptions it had."""
+        anew = any(self.newest < day for day in _ANEW.values()) if self.newest else False
+        return f"{self.newest or '-'}{'+' if anew else ''}"
 
     def refuses(self, project: str) -> bool:
         """Whether a project, of Python or npm, is a refused one."""
@@ -70,8 +81,10 @@ class IndexRules:
         if day is None:
             return None if self.undated else Withheld.UNDATED
         last = self.newest
-        if self.tools is not None and not _TOOLS.isdisjoint(each.lower().replace("_", "-") for each in _projects(name)):
-            last = max(last, self.tools)
+        if self.tools is not None:
+            projects = {each.lower().replace("_", "-") for each in _projects(name)}
+            later = [_ANEW[each] for each in projects & _ANEW.keys()] + [self.tools] * bool(projects & _TOOLS)
+            last = max(last, *later) if later else last
         return Withheld.DATE if day > last else None
 
 
