@@ -269,6 +269,7 @@ _Told = dict[str, tuple[str, str]]
 
 def _told(ran: HiddenTestRun, layout: PreparedTask) -> _Told:
     told: _Told = {test.id: (test.outcome, test.message) for test in (*ran.told.tests, *ran.told.others)}
+    told |= dict.fromkeys(ran.told.expected, ("skipped", "It fails as it is expected to, which says nothing."))
     tests = layout.folder.task.grading.tests
     if ran.exit.ended is Ended.TIMED_OUT and tests is not None:
         why = f"The tests did not end within {tests.seconds:g} s."

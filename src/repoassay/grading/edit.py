@@ -141,7 +141,8 @@ def grade_edit(
     with stage_span("oracle"):
         reference = oracle.reference(folder, base, environment) if oracle else None
     direct = reference is not None and reference.direct
-    subject = HiddenTestSubject(folder, base, environment, changes.edits, sandbox, cancel, pool, direct)
+    expected = proof.expected if proof else frozenset()
+    subject = HiddenTestSubject(folder, base, environment, changes.edits, sandbox, cancel, pool, direct, expected)
 
     def blind(trace: BaseTrace | None) -> Verdict | None:
         """The verdict where nothing that is changed can be seen by the tests."""

@@ -27,7 +27,10 @@ _UNKNOWN = "no reference could be recorded for this task"
 
 @dataclass(frozen=True, slots=True)
 class HiddenTestSubject:
-    """A submission applied to its base, and where its tests run."""
+    """A submission applied to its base, and where its tests run.
+
+    `expected` are tests of which an expected failure counts as a pass, since the solution's is one, too.
+    """
 
     folder: TaskFolder
     base: Path
@@ -37,6 +40,7 @@ class HiddenTestSubject:
     cancel: threading.Event | None = None
     pool: WarmPool | None = None
     direct: bool = False
+    expected: frozenset[str] = frozenset()
 
     def run(
         self, ids: Sequence[str] = (), changed: Mapping[str, str] | None = None, *,
@@ -119,13 +123,14 @@ def examine(
     ids = tuple(ids) or subject.ids
     if reference is None or oracle is None:
         ran = subject.run(ids, only=only)
-        return HiddenTestExamination(ran, ran.told.tests, ran.told.signs, dict.fromkeys(ids, _UNKNOWN))
+        told = [_expected(result, result.id, ran, subject) for result in ran.told.tests]
+        return HiddenTestExamination(ran, told, ran.told.signs, dict.fromkeys(ids, _UNKNOWN))
     inner = reference.inner
     asked = [inner.get(test, test) for test in ids]
     ran = subject.run(asked, {name: file.source for name, file in reference.files.items()}, only=only)
     outer = {inner.get(test, test): test for test in ids}
     renamed = [(result, outer[result.id]) for result in ran.told.tests]
-    tests = [result if result.id == name else result.model_copy(update={"id": name}) for result, name in renamed]
+    tests = [_expected(result, name, ran, subject) for result, name in renamed]
     passed = [result.id for result in tests if result.outcome == "passed"]
     seen = {test: ran.told.seen.get(inner.get(test, test), []) for test in passed}
     findings = compare(reference, seen, oracle.language(subject.folder))
@@ -137,6 +142,15 @@ def examine(
     bits = reference.total - sum(reference.bits.get(test, 0.0) for test in open_)  # what this run did not prove
     judged = [_judged(result, findings.get(result.id)) for result in tests]
     return HiddenTestExamination(ran, judged, signs, open_, max(0.0, bits))
+
+
+def _expected(result: TestResult, name: str, ran: HiddenTestRun, subject: HiddenTestSubject) -> TestResult:
+    """A result under the task's name. Code under test can raise what ends a test as an expected failure: as the
+    solution's does not, that is none."""
+    if result.id in ran.told.expected and name not in subject.expected:
+        message = f"It ended as a failure that is expected; the solution passes it. {result.message}"
+        return result.model_copy(update={"id": name, "outcome": "failed", "message": message})
+    return result if result.id == name else result.model_copy(update={"id": name})
 
 
 def _judged(result: TestResult, finding: Mismatch | None) -> TestResult:

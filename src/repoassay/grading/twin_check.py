@@ -156,7 +156,7 @@ class _Listening:
                 self.broken.add(test)
             elif fails and outcome == "passed":
                 self._caught = f"{test} passed although an assertion in it had been changed so that it must fail."
-            elif fails:
+            elif any(test in site.fails and not site.place.ending for site in changed):
                 self._stood.add(test)
 
     def doubt(self, units: Sequence[TwinUnit], twins: Twins) -> Doubt:

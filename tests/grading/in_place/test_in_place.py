@@ -33,7 +33,7 @@ BASE = {
         "import pytest\n\n@pytest.fixture\ndef price():\n    from shop.prices import price\n    return price\n"
     ),
     "tests/__init__.py": "",
-    "tests/helpers.py": "LARGE = 40\n",
+    "tests/helpers.py": "LARGE = 40\n\ndef check(got, wanted):\n    assert got == wanted\n",
     "tests/check_prices.py": "from .helpers import LARGE\n\ndef test_few(price):\n    assert price(2) == 6\n",
 }
 CHECKS = """\

@@ -26,8 +26,8 @@ class ChannelReport:
 
     `others` are results nobody asked for by id, as they came: those of a file's tests when the file was asked for.
     `seen` holds what rewritten tests observed, by id: `[site, [operand, ...]]` in order. `names` are what
-    else a test is called, by id, and `broken` why files could not be collected. `reward` is what a script of tests
-    wrote. `learnt` is what a trial on the base told of itself.
+    else a test is called, by id, and `broken` why files could not be collected. `expected` are passes that are failures
+    which were expected. `reward` is what a script of tests wrote. `learnt` is what a trial on the base told of itself.
     """
 
     tests: list[TestResult]
@@ -38,6 +38,7 @@ class ChannelReport:
     seen: dict[str, list[Seen]] = field(default_factory=dict)
     names: dict[str, list[str]] = field(default_factory=dict)
     broken: list[str] = field(default_factory=list)
+    expected: frozenset[str] = frozenset()
     reward: float | None = None
     learnt: Any = None
 
@@ -65,15 +66,16 @@ def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> ChannelReport:
     signs: list[str] = []
     collected: list[str] = []
     complete = ready = False
-    learnt, expected = None, 0
+    learnt, number = None, 0
+    failing: set[str] = set()
     for line in io.BytesIO(data):
         if len(signs) >= _MOST_SIGNS:
             break  # a flood is not worth verifying line by line
         body = _verified(line.rstrip(b"\n"), key) if line != b"\n" else {}
-        if not body or body.get("n") != expected:
+        if not body or body.get("n") != number:
             signs.append("a line on the result channel was not the test runner's")
             continue
-        expected += 1
+        number += 1
         if "ready" in body:
             ready = True
         elif "end" in body:
@@ -89,11 +91,15 @@ def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> ChannelReport:
             found[result.id] = result
             seen[result.id] = _seen(body.get("seen"))
             names[result.id] = _texts(body.get("names"))
+            failing |= {result.id} if body.get("expected") is True else set()
     missing = (collected[0] if collected else "It was never reported: the run ended before it.")[:4000]
     tests = [found.get(test) or TestResult(id=test, outcome="missing", message=missing) for test in ids]
     others = [result for name, result in found.items() if name not in set(ids)]
     signs = list(dict.fromkeys(signs))[:20]
-    return ChannelReport(tests, complete, ready, signs, others, seen, names, collected[:_MOST_SIGNS], learnt=learnt)
+    broken = collected[:_MOST_SIGNS]
+    return ChannelReport(
+        tests, complete, ready, signs, others, seen, names, broken, expected=frozenset(failing), learnt=learnt
+    )
 
 
 def _seen(value: object) -> list[Seen]:

@@ -4,7 +4,8 @@ Started in the task's own interpreter, Python 3.6 or newer (annotations are remo
 everything it needs of the standard library is imported before the first module of the repository can be. The job, JSON
 on standard input, has `reader`, `files`, `only`, `arguments`, `before`, `key` (hex; signs every line), `root` and
 `hosts` (names of this sandbox's own loopback). One line a test: `<hmac> <json>`, numbered, then one `end` line. A test
-is named `FILE::NAME`, FILE relative to the root; `names` are what else its program calls it.
+is named `FILE::NAME`, FILE relative to the root; `names` are what else its program calls it. A pass that is a failure
+which was expected has `expected`: code under test can raise it as well.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import unittest
 from typing import Any
 
 MESSAGE = 4000
+XFAILED = "xfailed"
 OBSERVER = "/run/observer.py"
 """Defines `Hook`, by which rewritten tests send values."""
 JAVASCRIPT = "/run/in_place_javascript.py"
@@ -89,8 +91,8 @@ class ResultSink:
             return
         self._told.add(name)
         self._channel.send(
-            id=name, outcome=outcome, seconds=round(max(0.0, seconds), 4), message=message[-MESSAGE:],
-            seen=self.hook.seen, names=list(names),
+            id=name, outcome="passed" if outcome == XFAILED else outcome, expected=outcome == XFAILED,
+            seconds=round(max(0.0, seconds), 4), message=message[-MESSAGE:], seen=self.hook.seen, names=list(names),
         )  # fmt: skip
 
     def broken(self, name: str, message: str) -> None:
@@ -130,13 +132,13 @@ class PytestRecorder:
 
     @staticmethod
     def outcome(phases: list[Any]) -> tuple[str, str]:
-        """One word for setup, call and teardown together; a failure that is expected is a pass."""
+        """One word for setup, call and teardown together."""
         for phase in phases:
             if phase.failed:
                 return "failed" if phase.when == "call" else "error", str(phase.longrepr)
         for phase in phases:
             if phase.skipped:
-                return ("passed" if hasattr(phase, "wasxfail") else "skipped"), str(phase.longrepr)
+                return (XFAILED if hasattr(phase, "wasxfail") else "skipped"), str(phase.longrepr)
             if hasattr(phase, "wasxfail"):
                 return "skipped", "passed although it was expected to fail"
         complete = {"setup", "call", "teardown"} <= {phase.when for phase in phases}
@@ -163,7 +165,7 @@ class UnittestRecorder:
             setattr(kind, name, self.wrapped(getattr(kind, name), getattr(self, name)))
         for name, word in (
             ("addSuccess", "passed"), ("addError", "error"), ("addFailure", "failed"), ("addSkip", "skipped"),
-            ("addExpectedFailure", "passed"), ("addUnexpectedSuccess", "failed"),
+            ("addExpectedFailure", XFAILED), ("addUnexpectedSuccess", "failed"),
         ):  # fmt: skip
             setattr(kind, name, self.wrapped(getattr(kind, name), self.noting(word)))
         kind.addSubTest = self.wrapped(kind.addSubTest, self.sub_test)
@@ -205,7 +207,7 @@ class UnittestRecorder:
     def stopTest(self, test: Any) -> None:  # noqa: N802 - as unittest calls it
         """Called when a test is over."""
         began, words, messages = self._started.pop(id(test), (time.time(), [], []))
-        order = ("error", "failed", "skipped", "passed")
+        order = ("error", "failed", "skipped", XFAILED, "passed")
         outcome = next((word for word in order if word in words), "error")
         names = [str(test)]
         doc = test.shortDescription() if isinstance(test, unittest.TestCase) else ""
@@ -294,7 +296,7 @@ def run_sympy(job: dict[str, Any], results: ResultSink) -> int:
             super().test_pass(*args)
 
         def test_xfail(self, *args: Any) -> None:
-            self.note("passed")
+            self.note(XFAILED)
             super().test_xfail(*args)
 
         def test_xpass(self, *args: Any) -> None:

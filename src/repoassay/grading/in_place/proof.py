@@ -42,6 +42,7 @@ class TaskProof(Record):
         pass_to_pass: The same of tests that pass on both sides.
         excluded: Names that count nothing here, and why.
         base_passes: Names of fail_to_pass that the base passes here as well.
+        expected: Tests that fail with the solution as they are expected to, which counts as a pass.
         seconds: Wall time of the longest run.
         runs: Runs on each side.
     """
@@ -51,6 +52,7 @@ class TaskProof(Record):
     pass_to_pass: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     excluded: dict[str, str] = Field(default_factory=dict)
     base_passes: tuple[str, ...] = ()
+    expected: frozenset[str] = frozenset()
     seconds: float = 0.0
     runs: int = _TIMES
 
@@ -143,6 +145,7 @@ def _made(
         pass_to_pass={name: names[name] for name in tests.pass_to_pass if name not in excluded},
         excluded={name: why[:500] for name, why in excluded.items()},
         base_passes=passing,
+        expected=frozenset[str]().union(*(run.told.expected for run in after)),
         seconds=max(run.exit.wall for run in (*after, *before)),
     )
 

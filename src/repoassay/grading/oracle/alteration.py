@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.grading.hidden_tests.parsing import parse_anew
 from repoassay.grading.oracle.assertions import Raises, method
+from repoassay.grading.oracle.bare_tests import HelperCalls, HelperFile
 from repoassay.grading.oracle.likeness import Likeness, likeness
 from repoassay.grading.oracle.names import Scope
 from repoassay.grading.oracle.rewrite import AssertionPlace, Rewriting
@@ -53,6 +54,7 @@ class Alterable:
         telling: Whether a reader who does not know the answer has no reason to prefer one; an inverted assertion is
             usually recognised.
         statement: The line of the one assertion it belongs to; 0 when it may belong to several.
+        ending: Whether it is a failure put at the test's end, which assures nothing of what the test asserts.
     """
 
     test: str
@@ -60,6 +62,7 @@ class Alterable:
     options: tuple[tuple[str, ...], ...]
     telling: bool = True
     statement: int = 0
+    ending: bool = False
 
 
 def alter(source: str, chosen: Mapping[Alterable, int]) -> str:
@@ -72,9 +75,12 @@ def alter(source: str, chosen: Mapping[Alterable, int]) -> str:
 
 
 def alterables(
-    source: str, base: Path, *, tests: Collection[str] | None = None, most: int = 40
-) -> dict[str, list[Alterable]]:
+    source: str, base: Path, *, tests: Collection[str] | None = None, most: int = 40,
+    file: HelperFile | None = None,
+) -> dict[str, list[Alterable]]:  # fmt: skip
     """Everything alterable of each test function of a file, or of these, literals of a function at most `most`.
+
+    With `file`, of these functions also what calls of helpers surely compare.
 
     Raises:
         SyntaxError: When it is not Python.
@@ -86,6 +92,8 @@ def alterables(
             continue
         if place.test and not place.fixed and place.test not in finding.doubled and id(place.node) in finding.sure:
             found.setdefault(place.test, []).extend(finding.at(place))
+    for test, line, arguments in HelperCalls(file).compared(set(tests or ()) - finding.doubled) if file else ():
+        found.setdefault(test, []).extend(finding.given(test, line, arguments))
     return {test: _disjoint(each) for test, each in found.items() if each}
 
 
@@ -131,6 +139,11 @@ class _Finding:
                     yield from self._literal(place.test, place.line if own else 0, nodes)
                 if found:
                     break
+
+    def given(self, test: str, line: int, arguments: Sequence[ast.expr]) -> Iterator[Alterable]:
+        """What can be altered in arguments that a helper compares: in one alone, as in `at`."""
+        for nodes in next(filter(None, (list(self._literals(each)) for each in arguments)), []):
+            yield from self._literal(test, line, nodes)
 
     def _parses(self, node: ast.stmt, span: Span, text: str) -> bool:
         """Whether a statement, which may be one of thousands of its file, is one with a text in place of a span."""

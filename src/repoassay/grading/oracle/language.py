@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from repoassay.errors import InfraFault
+from repoassay.grading.hidden_tests.parsing import parse
 from repoassay.grading.oracle import javascript_bits, nodes
 from repoassay.grading.oracle.alteration import Alterable, alterables
+from repoassay.grading.oracle.bare_tests import HelperFile, endings
 from repoassay.grading.oracle.bits import bits_of
 from repoassay.grading.oracle.judge import OracleJudge
 from repoassay.grading.oracle.quick_decision import DecisionQuestion, decide
@@ -43,8 +45,13 @@ class Language(Protocol):
     def function(self, test: str) -> str:
         """A test's function as sites name it."""
 
-    def alterables(self, source: str, base: Path, tests: Collection[str]) -> dict[str, list[Alterable]]:
-        """What can be altered in these test functions of a file; raises SyntaxError or ValueError as `rewrite` does."""
+    def alterables(
+        self, name: str, read: Callable[[str], str | None], base: Path, tests: Collection[str]
+    ) -> dict[str, list[Alterable]]:
+        """What can be altered in these test functions of a file; raises SyntaxError or ValueError as `rewrite` does.
+
+        `read` returns the text of a path of the test set-up, None where there is none.
+        """
 
     def bits(
         self, files: Mapping[str, Rewritten], expected: Mapping[str, Sequence[Occurrence]], instruction: str, base: Path
@@ -83,9 +90,15 @@ class Python:
         """See `Language`; parameters do not belong to it."""
         return test.partition("::")[2].partition("[")[0]
 
-    def alterables(self, source: str, base: Path, tests: Collection[str]) -> dict[str, list[Alterable]]:
-        """See `Language`."""
-        return alterables(source, base, tests=tests)
+    def alterables(
+        self, name: str, read: Callable[[str], str | None], base: Path, tests: Collection[str]
+    ) -> dict[str, list[Alterable]]:
+        """See `Language`; of a test in which nothing can be altered, its end."""
+        source = read(name) or ""
+        found = alterables(source, base, tests=tests, file=HelperFile(name, parse(source), read))
+        for test, (span, failure, line) in endings(source, set(tests) - found.keys()).items():
+            found[test] = [Alterable(test, (span,), (("",), (failure,)), telling=False, statement=line, ending=True)]
+        return found
 
     def bits(
         self, files: Mapping[str, Rewritten], expected: Mapping[str, Sequence[Occurrence]], instruction: str, base: Path
@@ -135,12 +148,14 @@ class JavaScript:
         """See `Language`."""
         return test.partition("::")[2]
 
-    def alterables(self, source: str, base: Path, tests: Collection[str]) -> dict[str, list[Alterable]]:
+    def alterables(
+        self, name: str, read: Callable[[str], str | None], base: Path, tests: Collection[str]
+    ) -> dict[str, list[Alterable]]:
         """See `Language`."""
         from repoassay.grading.oracle.javascript_alteration import find_alterables
 
         del base
-        return {test: each for test, each in find_alterables(source).items() if test in tests}
+        return {test: each for test, each in find_alterables(read(name) or "").items() if test in tests}
 
     def bits(
         self, files: Mapping[str, Rewritten], expected: Mapping[str, Sequence[Occurrence]], instruction: str, base: Path

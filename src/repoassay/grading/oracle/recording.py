@@ -173,8 +173,8 @@ class _Recording:
                 sources[name] = self._runs.source(name)
         tests = {self.language.function(test.partition("[")[0]) for test in self.ids}
         return prove_apart(
-            sources, lambda text: self.language.alterables(text, self.base, tests), self.ids, plain,
-            lambda copy: self._runs.run(solution, copy, SEEDS[0]),
+            sources, lambda name: self.language.alterables(name, self._runs.of_setup, self.base, tests), self.ids,
+            plain, lambda copy: self._runs.run(solution, copy, SEEDS[0]),
         )  # fmt: skip
 
     def _first_modes(self, name: str) -> dict[int, SiteMode]:

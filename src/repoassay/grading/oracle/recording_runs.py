@@ -11,7 +11,7 @@ from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.results import ChannelReport
 from repoassay.grading.hidden_tests.run import run_hidden
 from repoassay.grading.in_place.run import functions, run_in_place
-from repoassay.grading.in_place.support import source_of
+from repoassay.grading.in_place.support import setup_of, source_of
 from repoassay.sandbox import Sandbox
 from repoassay.tasks import TaskFolder, read_regular
 from repoassay.types import Ended, FileEdit, HiddenTests
@@ -58,6 +58,15 @@ class RecordingRuns:
         if self.in_place:
             return source_of(self.folder, self.base, name)
         return (self.folder.tests / name).read_text(encoding="utf-8")
+
+    def of_setup(self, name: str) -> str | None:
+        """The text of a file that belongs to the tests in place; None where there is none, or it is no text."""
+        if name not in self.names and not setup_of(self.folder, self.base).holds(name):
+            return None
+        try:
+            return self.source(name)
+        except (OSError, ValueError):
+            return None
 
     def beside(
         self, solution: Mapping[str, FileEdit | None], ids: Sequence[str], files: Mapping[str, bytes]

@@ -19,7 +19,7 @@ from repoassay.grading.oracle.split import Definitions, SplitCall
 from repoassay.grading.oracle.tables import ParameterColumn, columns
 from repoassay.grading.oracle.text import Edits
 
-__all__ = ["HOOK", "SCRIPT", "AssertionPlace", "Rewriting", "rewrite"]
+__all__ = ["HOOK", "SCRIPT", "AssertionPlace", "Rewriting", "own_nodes", "rewrite"]
 
 HOOK = "ɵ"
 """The builtin by which a rewritten test sends values."""
@@ -270,7 +270,7 @@ def _in_statement(
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             outer = test == SCRIPT
             own = (f"{prefix}{node.name}" if node.name.startswith("test") else "") if outer else test
-            straight = outer and not any(isinstance(each, ast.Return | ast.Yield) for each in _own(node))
+            straight = outer and not any(isinstance(each, ast.Return | ast.Yield) for each in own_nodes(node))
             yield from _in_body(node.body, own, names, always=straight, fixed=False, prefix="")
         case ast.ClassDef():
             inner = f"{prefix}{node.name}::" if test == SCRIPT else ""
@@ -307,7 +307,7 @@ def _in_statement(
                 yield from _in_body(case.body, test, names, always=False, fixed=fixed, prefix="")
 
 
-def _own(function: _Function) -> Iterator[ast.AST]:
+def own_nodes(function: _Function) -> Iterator[ast.AST]:
     """The nodes of a function without those of functions inside it."""
     pending: list[ast.AST] = list(function.body)
     while pending:

@@ -98,7 +98,7 @@ def prove_apart(
 
     Args:
         sources: Texts of test files by name.
-        find: What can be altered in each test function of a text; raises SyntaxError or ValueError for what is none.
+        find: What can be altered in each test function of a file; raises SyntaxError or ValueError for what is none.
         tests: Ids of the tests that decide.
         report: A run of them as they are, on the solution.
         run: Runs them on the solution with other texts.
@@ -108,9 +108,9 @@ def prove_apart(
     """
     names = dict.fromkeys(test.partition("[")[0] for test in tests)
     found: dict[str, list[Alterable]] = {}
-    for file, text in sources.items():
+    for file in sources:
         try:
-            places = find(text)
+            places = find(file)
         except (SyntaxError, ValueError, RecursionError):
             continue
         named = {name: places.get(name.partition("::")[2]) for name in names if _file(name) == file}
@@ -149,7 +149,7 @@ def _unit(
         good = [option for option, bad in options.items() if bad]
         if good:
             kept = Alterable(place.test, place.spans, (place.options[0], *(place.options[each] for each in good)),
-                             place.telling, place.statement)  # fmt: skip
+                             place.telling, place.statement, place.ending)  # fmt: skip
             always = set.intersection(*(options[each] for each in good))
             if always:
                 sites.append(TwinSite(kept, tuple(test for test in ids if test in always)))

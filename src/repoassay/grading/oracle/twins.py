@@ -98,9 +98,15 @@ def draw(
 
 
 def _combinations(unit: TwinUnit, goal: float, chance: random.Random, most: int) -> list[dict[TwinSite, int]]:
-    """Every combination of some spellings at some places, the real one among them."""
+    """Every combination of some spellings at some places, the real one among them.
+
+    What is recognised anyhow, a failure at the end, stands in every copy: a real one beside it would tell nothing.
+    """
     sizes = _sizes(unit, goal, chance, most)
-    kept = {site: [0, *chance.sample(range(1, len(site.place.options)), size - 1)] for site, size in sizes.items()}
+    kept = {
+        site: [*([] if site.place.ending else [0]), *chance.sample(range(1, len(site.place.options)), size - 1)]
+        for site, size in sizes.items()
+    }
     return [dict(zip(kept, each, strict=True)) for each in product(*kept.values())]
 
 

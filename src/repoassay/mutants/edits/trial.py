@@ -156,13 +156,17 @@ class _MutantBench:
         tests = folder.task.grading.tests
         assert tests is not None
         self._in_place = tests.runner == "repository"
+        expected = frozenset[str]()
         if self._in_place:
-            folder = oracle.proof(folder, layout.base, layout.environment).proven(folder)
+            proof = oracle.proof(folder, layout.base, layout.environment)
+            folder, expected = proof.proven(folder), proof.expected
         self._oracle, self._reference = oracle, oracle.reference(folder, layout.base, layout.environment)
         self._pool = None
         if tests.runner == "pytest" and sandbox.name == "namespaces":
             self._pool = WarmPool(cache, slots=1, limits=folder.task.limits)
-        subject = HiddenTestSubject(folder, layout.base, layout.environment, solution, sandbox, cancel, self._pool)
+        subject = HiddenTestSubject(
+            folder, layout.base, layout.environment, solution, sandbox, cancel, self._pool, expected=expected
+        )
         self._subject = subject
         self._stages = _stages(folder)
 
