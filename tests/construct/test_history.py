@@ -133,15 +133,24 @@ def test_a_mirror_may_lack_files_of_what_is_not_its_default_branch(shop: Repo) -
         assert history.commit("HEAD") == head
 
 
-@pytest.mark.parametrize("name", ["", "no/such/folder/here", "ext::sh -c x", "file:///etc", "-u", "a\x00b", "x" * 5000])
+@pytest.mark.parametrize(
+    "name",
+    ["", "no/such/folder/here", "ext::sh -c x", "file:///no/such/folder", "file:etc", "-u", "a\x00b", "x" * 5000],
+)
 def test_what_is_no_repository_is_one_sentence(name: str) -> None:
-    with pytest.raises(BadInput, match="neither a folder nor a URL"):
+    with pytest.raises(BadInput, match="neither a folder that is there nor a URL"):
         find_repository(name)
 
 
 def test_a_folder_without_git_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no git repository"):
-        find_repository(str(tmp_path))
+    for name in (str(tmp_path), tmp_path.as_uri()):
+        with pytest.raises(BadInput, match="no git repository"):
+            find_repository(name)
+
+
+def test_a_url_of_a_file_is_its_folder(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "a shop")
+    assert find_repository(repo.path.as_uri()) == (str(repo.path), repo.path)
 
 
 def test_a_folder_that_only_looks_like_one_is_refused(tmp_path: Path) -> None:

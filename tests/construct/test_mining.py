@@ -43,7 +43,7 @@ from repoassay.construct.mining.rules import CommitFacts, RuleFinding, TouchedFi
 from repoassay.construct.mining.told_names import NeededFact, needed_facts, untold
 from repoassay.construct.mining.told_names_javascript import needed_javascript_facts
 from repoassay.construct.mining.trials import LocalTrials
-from repoassay.errors import BadInput
+from repoassay.errors import BadInput, Unavailable
 from repoassay.model_proxy import ScriptedUpstream, open_model
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Command, Completed, Sandbox
@@ -143,6 +143,23 @@ def test_only_content_tells_that_a_commit_changes_nothing(market: Repo) -> None:
     assert list(found.values()) == [
         "one parent", None, "changes tests", "code does something else", None, "message speaks of a fault",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("code", "test", "reads"),
+    [
+        ("print 1\n", "assert 1\n", "shop.py"),
+        ("def f(async=1): return async\n", "assert 1\n", None),
+        ("x = 1\n", "try:\n    pass\nexcept X, e:\n    assert e\n", "tests/test_shop.py"),
+    ],
+)
+def test_what_no_python_3_reads_is_passed_over(tmp_path: Path, code: str, test: str, reads: str | None) -> None:
+    repo = make_repo(tmp_path / "shop")
+    repo.commit({"shop.py": "", "README": ""}, "Start")
+    repo.commit({"shop.py": code, "tests/test_shop.py": test, "tests/data.py": "print 1\n"}, "Fix it")
+    history = History(repo.path / ".git", "shop")
+    finding = closer_look(history, read_commits(history)[-1], MiningRules())
+    assert finding == (RuleFinding("Python 3 can read it", reads) if reads else None)
 
 
 def test_texts_are_preferred_in_order_and_few_words_are_completed(tmp_path: Path) -> None:
@@ -334,6 +351,18 @@ def test_a_commit_that_met_a_full_disk_is_tried_again(
     monkeypatch.setattr(LocalTrials, "_made", full)
     report = mine_histories([str(market.path)], tmp_path / "suite", cache, sandbox, MiningRequest())
     assert {row.status for row in report.tried} == {CommitStatus.FAULT}
+
+
+@needs_python
+def test_a_fault_of_ours_says_what_to_do(
+    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacks(*_: object) -> None:
+        raise Unavailable("This machine has no Python.", "Get one: uv python install 3.11.")
+
+    monkeypatch.setattr(LocalTrials, "_made", lacks)
+    report = mine_histories([str(market.path)], tmp_path / "suite", cache, sandbox, MiningRequest())
+    assert {row.reason for row in report.tried} == {"This machine has no Python. Get one: uv python install 3.11."}
 
 
 @needs_python

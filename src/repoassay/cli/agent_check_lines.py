@@ -40,8 +40,9 @@ def print_check(name: str, checked: Checked) -> None:
     click.echo(
         click.style(f"{name} on {checked.task}: {checked.verdict.outcome.value}", fg="green" if passed else "red")
     )
+    ended = f"{checked.exit.ended.value}, {code}, {checked.seconds:.1f} s"
     rows = [
-        ("ended", f"{checked.exit.ended.value}, {code}, {checked.seconds:.1f} s; {checked.trajectory.ending}"),
+        ("ended", "; ".join(filter(None, (ended, checked.trajectory.ending)))),
         ("left", ", ".join(checked.left[:10]) or "nothing"),
         ("gateway", f"{checked.totals.calls} calls, {usage.input:,} tokens in ({usage.cached:,} cached), "
                     f"{usage.output:,} out, {exact}"),

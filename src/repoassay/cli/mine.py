@@ -222,10 +222,10 @@ def _say_report(report: MiningReport) -> None:
     from repoassay.construct import refusals
 
     tried = len(report.tried)
-    rate = tried * 3600 / report.cpu_seconds if tried else 0.0
+    rate = f", {tried * 3600 / report.cpu_seconds:.0f} commits a CPU hour" if tried and report.cpu_seconds >= 1 else ""
     click.echo(
         f"{len(report.tasks)} tasks of {tried} commits tried in {report.wall_seconds:.0f} s"
-        f" ({report.cpu_seconds:.0f} CPU seconds, {rate:.0f} commits a CPU hour)."
+        f" ({report.cpu_seconds:.0f} CPU seconds{rate})."
     )
     for cause, count in refusals(report.tried).items():
         click.echo(f"  refused, {cause}: {count}")

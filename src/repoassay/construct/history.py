@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 from repoassay.errors import BadInput, InfraFault
 from repoassay.formats import repository_of
@@ -132,13 +133,14 @@ def find_repository(name: str) -> tuple[str, Path | None]:
     """Return what to fetch from, and the folder where it is one on this machine.
 
     Args:
-        name: A folder, a URL of https, ssh or git, or `OWNER/NAME` on GitHub.
+        name: A folder, also as a URL of file; a URL of https, ssh or git, or `OWNER/NAME` on GitHub.
 
     Raises:
         BadInput: When it is none of them, or the folder is no git repository.
     """
     try:
-        local = Path(name).resolve() if name and Path(name).is_dir() else None
+        folder = unquote(name.removeprefix("file://")) if name.startswith("file:///") else name
+        local = Path(folder).resolve() if folder and Path(folder).is_dir() else None
     except (OSError, ValueError, RuntimeError):
         local = None
     if local is None:
@@ -146,7 +148,8 @@ def find_repository(name: str) -> tuple[str, Path | None]:
             return repository_of(name, "0" * 40, {}).source.removeprefix("git:"), None
         except BadInput as error:
             raise BadInput(
-                f"{quote(name)} is neither a folder nor a URL of https, ssh or git.", "Correct --repo."
+                f"{quote(name)} is neither a folder that is there nor a URL of https, ssh or git.",
+                "Correct the name of the repository; clone a git bundle first.",
             ) from error
     if not ((local / ".git").exists() or (local / "HEAD").is_file()):
         raise BadInput(

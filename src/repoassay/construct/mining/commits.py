@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import datetime
 import random
 import re
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +19,7 @@ from repoassay.workspace import run_git
 
 __all__ = ["DrawnCommits", "closer_look", "draw", "read_commits"]
 
+_NAMED_TEST = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|tests)\.py$")
 _PLAIN = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
 
 
@@ -62,6 +66,9 @@ def closer_look(history: History, facts: CommitFacts, rules: MiningRules) -> Rul
     if not any(re.search(rules.asserts, row) for row in gained):
         return RuleFinding("tests gain an assertion", "none")
     sources = [each.path for each in rules.source_files(facts)]
+    for path in (*sources, *filter(_NAMED_TEST.search, tests)):
+        if path.endswith(".py") and not _of_python_3(history, facts, path):
+            return RuleFinding("Python 3 can read it", path)
     if all(path.endswith(".py") and _same_code(history, facts, path) for path in sources):
         return RuleFinding("code does something else", "only comments, docstrings or layout differ")
     return None
@@ -71,6 +78,20 @@ def _diff(history: History, commit: str, paths: Sequence[str]) -> str:
     options = ("--format=", "--unified=0", *_PLAIN)
     literal = {"GIT_LITERAL_PATHSPECS": "1"}
     return run_git(history.place, "show", *options, commit, "--", *paths, env=literal).decode(errors="replace")
+
+
+def _of_python_3(history: History, facts: CommitFacts, path: str) -> bool:
+    """Whether a Python file is one that some Python 3 reads; 3.6 took `async` for a name."""
+    try:
+        source = run_git(history.place, "cat-file", "blob", f"{facts.commit}:{path}")
+    except InfraFault:
+        return True  # removed
+    for version in (sys.version_info[:2], (3, 6)):
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(source, feature_version=version)
+            return True
+    return False
 
 
 def _same_code(history: History, facts: CommitFacts, path: str) -> bool:

@@ -160,7 +160,7 @@ def trial_refusal(error: Exception) -> dict[str, object]:
     if isinstance(error, BadInput):
         reason = printable(error.message, 600)
         return {"cause": "no task can carry it", "reason": reason, "status": CommitStatus.REFUSED}
-    told = error.message if isinstance(error, RepoAssayError) else f"{type(error).__name__}: {error}"
+    told = str(error) if isinstance(error, RepoAssayError) else f"{type(error).__name__}: {error}"
     return {"cause": "fault", "reason": printable(told, 600), "status": CommitStatus.FAULT}
 
 
