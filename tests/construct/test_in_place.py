@@ -141,6 +141,7 @@ def test_what_cannot_be_built_is_told_step_by_step(tmp_path: Path, cache: Cache,
     made = make(repo, tmp_path / "suite", cache, sandbox, python="3.11")
     assert (made.finding, made.folder) == (ProofFinding.UNBUILDABLE, None)
     assert "nosuchpackageanywhere" in " ".join(made.reasons)
+    assert "All it printed is in " in made.reasons[1]
 
 
 def test_tests_are_told_by_the_settings_of_pytest() -> None:

@@ -88,6 +88,21 @@ def test_a_lock_file_pins_what_has_no_version() -> None:
     assert recipe(files, with_pins=False).requirements[:2] == ("pytest", "attrs>=20")
 
 
+def test_without_exact_versions_markers_stay_as_they_are() -> None:
+    files = {"requirements-test.txt": "pytest==4.0\nmock==1.0; python_version == '3.8'\nsix ; os_name == 'nt'\n"}
+    assert recipe(files, with_pins=False).requirements[:3] == (
+        "pytest", "mock; python_version == '3.8'", "six; os_name == 'nt'",
+    )  # fmt: skip
+
+
+def test_extras_of_some_environments_of_tox_alone_are_left() -> None:
+    tox = (
+        "[testenv]\ndeps =\n    pytest\n    lint: black\nextras =\n    net, ssl\n    windows: win\n    {a,b}-c: more\n"
+    )
+    made = recipe({"setup.py": "setup(name='a')", "tox.ini": tox})
+    assert "uv pip install -e '.[net,ssl]'" in made.build[0]
+
+
 def test_everything_is_said_and_dated() -> None:
     files = {"pyproject.toml": "[project]\nname='a'\n[project.optional-dependencies]\ntest=['pytest','black']"}
     made = recipe(files, extra_packages=("trustme",))

@@ -151,9 +151,9 @@ def try_recipes(
         try:
             trial = run_recipe(draft.with_recipe(recipe, requirements), lay, tree, read, sandbox, count_test_functions)
         except InfraFault as error:
-            why = printable(" ".join(error.message.split())[-400:])
+            why = printable(" ".join(error.message.split()), 600)
             given_up.append(f"{what}: {why}")
-            step(f"not with {what}: {why[-160:]}")
+            step(f"not with {what}: {why}")
             if not way.pinned:
                 continue
             if not way.shared:

@@ -43,9 +43,9 @@ def try_node_recipes(
                 draft.with_environment(recipe.environment, recipe.said), lay, tree, read, sandbox, count_tests
             )
         except InfraFault as error:
-            why = printable(" ".join(error.message.split())[-400:])
+            why = printable(" ".join(error.message.split()), 600)
             given_up.append(f"Packages {recipe.words}: {why}")
-            step(f"not with packages {recipe.words}: {why[-160:]}")
+            step(f"not with packages {recipe.words}: {why}")
             continue
         if best is None or trial.lost < best.lost:
             best = trial

@@ -235,7 +235,7 @@ def _unique(lines: Iterable[str], project: Project, *, pinned: bool) -> tuple[li
             left.add(name)
             continue
         if not pinned:
-            line = re.sub(r"===?\s*[^\s;,]+", "", line)
+            line = re.sub(r"===?\s*[^\s;,]+", "", line.partition(";")[0]).strip() + (f"; {marker}" if marker else "")
         elif not marker and not re.search(r"[<>=!~]", line) and name in locked:
             line = f"{line}=={locked[name]}"
         found.setdefault((name, marker), line)

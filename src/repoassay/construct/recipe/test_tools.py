@@ -68,16 +68,23 @@ def _tox(project: Project) -> Iterator[tuple[str, list[str], str]]:
         parser.read_string(legacy)
     for section in parser.sections():
         if section == "testenv" or section.startswith("testenv:"):
-            deps = string_list(parser.get(section, "deps", fallback="") or "")
-            extras = re.split(r"[\s,]+", parser.get(section, "extras", fallback="") or "")
-            groups = re.split(r"[\s,]+", parser.get(section, "dependency_groups", fallback="") or "")
-            plain = [line for line in deps if not re.match(r"[!\w.,{}-]+:\s", line)]  # some environments' alone
-            named = [f"--group {name}" for name in groups if name]
-            yield "tox.ini", [*plain, *_of_project(extras), *named], section
+            deps, extras, groups = (_of_all(parser.get(section, key, fallback="") or "")
+                                    for key in ("deps", "extras", "dependency_groups"))  # fmt: skip
+            named = [f"--group {name}" for name in _names(groups)]
+            yield "tox.ini", [*deps, *_of_project(_names(extras)), *named], section
     pyproject = at(project.toml("pyproject.toml"), "tool", "tox")
     for path, document in (("tox.toml", project.toml("tox.toml")), ("pyproject.toml", pyproject)):
         if base := at(document, "env_run_base"):
             yield path, [*string_list(at(base, "deps")), *_of_project(string_list(at(base, "extras")))], "env_run_base"
+
+
+def _of_all(lines: str) -> list[str]:
+    """Lines of a setting, without those that hold for some environments alone."""
+    return [line for line in string_list(lines) if not re.match(r"[!\w.,{}-]+:\s", line)]
+
+
+def _names(lines: list[str]) -> list[str]:
+    return [name for line in lines for name in re.split(r"[\s,]+", line) if name]
 
 
 def _of_project(extras: list[str]) -> list[str]:
