@@ -88,8 +88,7 @@ def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) ->
         sys.exit(fault if error.exit_code == 1 else error.exit_code)
     except click.ClickException as error:
         error.show()
-        unread = error.ctx if isinstance(error, (click.NoSuchOption, click.BadOptionUsage)) else None
-        print_failure(error.format_message(), unread)
+        print_failure(error.format_message())
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as error:
         _drop(error)

@@ -19,9 +19,9 @@ import click
 
 __all__ = [
     "SCHEMA_VERSION",
+    "JsonFlag",
     "command_name",
     "envelope_schema",
-    "note_json_flag",
     "print_document",
     "print_failure",
     "print_record",
@@ -82,21 +82,26 @@ def print_record(record: str, data: object) -> None:
     click.echo(_text(_envelope(command_name(), record=record, data=data, problems=[])))
 
 
-def note_json_flag(context: click.Context, _parameter: click.Parameter, flag: bool) -> bool:
-    """Callback of `--json`: how the verb fails is to be printed as JSON too."""
-    _awaited[:] = [command_name(context)] if flag else []
-    return flag
+class JsonFlag(click.Option):
+    """`--json`: where it is given, how the verb fails is printed as JSON too, also where its words cannot be read."""
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Called before the words are read; where that fails, nothing else of the verb is."""
+        super().add_to_parser(parser, ctx)
+        self._note(ctx, "--json" in sys.argv)
+
+    def process_value(self, ctx: click.Context, value: Any) -> bool:
+        """Called with what was read: `--json` among the words may be the name of a file."""
+        flag = bool(super().process_value(ctx, value))
+        self._note(ctx, flag)
+        return flag
+
+    def _note(self, ctx: click.Context, flag: bool) -> None:
+        _awaited[:] = [command_name(ctx)] if flag else []
 
 
-def print_failure(sentence: str, unread: click.Context | None = None) -> None:
-    """Print that the verb stopped, with null for `data`, where JSON was asked for and its document is not out yet.
-
-    Args:
-        sentence: Why.
-        unread: Of a verb whose options could not be read, so that none was noted.
-    """
-    if unread and "--json" in sys.argv and any("--json" in option.opts for option in unread.command.params):
-        _awaited[:] = [command_name(unread)]
+def print_failure(sentence: str) -> None:
+    """Print that the verb stopped, with null for `data`, where JSON was asked for and its document is not out yet."""
     for verb in _awaited:
         click.echo(_text(_envelope(verb, data=None, problems=[sentence])))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from repoassay.completion import complete_tasks
-from repoassay.json_output import note_json_flag
+from repoassay.json_output import JsonFlag
 
 __all__ = [
     "KINDS_OF_ISOLATION",
@@ -146,9 +146,8 @@ def isolation_option(function: _Function) -> _Function:
 def json_option(function: _Function) -> _Function:
     """`--json`."""
     return click.option(
-        "--json", "as_json", is_flag=True, is_eager=True, callback=note_json_flag,
-        help="Print JSON for programs instead of text.",
-    )(function)  # fmt: skip
+        "--json", "as_json", cls=JsonFlag, is_flag=True, is_eager=True, help="Print JSON for programs instead of text."
+    )(function)
 
 
 def supply_options(function: _Function) -> _Function:

@@ -55,6 +55,9 @@ def test_a_command_that_stops_says_so_in_its_envelope(tmp_path: Path) -> None:
         assert done.returncode == 2 and sentence in failure_of(done.stdout)[0], done.stdout
         assert sentence in done.stderr
         assert repoassay(*words, cwd=tmp_path).stdout == ""
+    done = repoassay("report", "nope", "--json", "--html", cwd=tmp_path)
+    assert failure_of(done.stdout) == ["Option '--html' requires an argument."]
+    assert repoassay("report", "nope", "--html", "--json", cwd=tmp_path).stdout == ""  # a page of this name
 
 
 def test_commands_that_other_tests_do_not_ask(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from repoassay.completion import complete_runs
-from repoassay.json_output import note_json_flag, print_document
+from repoassay.json_output import JsonFlag, print_document
 from repoassay.options import PATH, FiniteRange
 
 __all__ = ["compare"]
@@ -59,9 +59,7 @@ __all__ = ["compare"]
     show_default=True,
     help="How it is printed.",
 )
-@click.option(
-    "--json", "as_json", is_flag=True, is_eager=True, callback=note_json_flag, help="The same as --format json."
-)
+@click.option("--json", "as_json", cls=JsonFlag, is_flag=True, is_eager=True, help="The same as --format json.")
 def compare(
     systems: tuple[str, ...], by: str, all_pairs: bool, across_versions: bool, level: float, reviews: str, study: str,
     fail_on_regression: bool, max_drop: float | None, any_broken: bool, html: Path | None, junit: Path | None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.json_output import note_json_flag, print_document
+from repoassay.json_output import JsonFlag, print_document
 from repoassay.text import printable
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ __all__ = ["review_figures"]
               help="What is compared: agent with model, or either alone.")  # fmt: skip
 @click.option("--phase", type=click.Choice(["blind", "revealed"]), default="blind", show_default=True,
               help="First answers, or the last of each rater.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, callback=note_json_flag, help="Print JSON.")
+@click.option("--json", "as_json", cls=JsonFlag, is_flag=True, is_eager=True, help="Print JSON.")
 def review_figures(study: str, database: str, grouping: Any, phase: str, as_json: bool) -> None:
     """Print the figures of a STUDY: tests against people, systems against each other, agreement, minutes.
 

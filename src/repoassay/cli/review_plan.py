@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from repoassay.cli.default_group import DefaultGroup
-from repoassay.json_output import note_json_flag, print_document
+from repoassay.json_output import JsonFlag, print_document
 from repoassay.options import PATH
 from repoassay.text import printable
 
@@ -44,7 +44,7 @@ def plan() -> None:
 @plan.command("show")
 @click.argument("study")
 @_DATABASE
-@click.option("--json", "as_json", is_flag=True, callback=note_json_flag, help="Print JSON.")
+@click.option("--json", "as_json", cls=JsonFlag, is_flag=True, is_eager=True, help="Print JSON.")
 def show_study_plan(study: str, database: str, as_json: bool) -> None:
     """Print the plan of a STUDY with its hash, amendments, and the log of what is in and out."""
     from repoassay.errors import BadInput
