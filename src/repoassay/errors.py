@@ -9,6 +9,7 @@
     │   ├── NoIsolation       exit 3   no sandbox can be had here
     │   └── MissingExtra      exit 3   an optional dependency is not installed
     ├── InfraFault            exit 1   our own machinery failed; never counted against an agent
+    │   └── DiskFull          exit 3   a disk has no room for what was to be written
     └── Interrupted           exit 130 the user stopped us, or SIGTERM, exit 143; what was finished is kept
 """
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BadInput",
     "BadTask",
+    "DiskFull",
     "InfraFault",
     "Interrupted",
     "MissingExtra",
@@ -114,6 +116,19 @@ class MissingExtra(Unavailable):
 
 class InfraFault(RepoAssayError):
     """Our own machinery failed (environment, sandbox, grader, upstream): retried or reported, never the agent's."""
+
+
+class DiskFull(InfraFault):
+    """A disk has no room for what was to be written: whatever was tried says nothing, and is to be tried again.
+
+    Args:
+        place: What lies on that disk, as it is named in a sentence.
+    """
+
+    exit_code = 3
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"The disk of {place} is full.", "Free some space, or choose another place.")
 
 
 class Interrupted(RepoAssayError):

@@ -342,18 +342,6 @@ def test_a_second_ctrl_c_waits_for_nothing_and_loses_no_commit(
 
 
 @needs_python
-def test_a_commit_that_met_a_full_disk_is_tried_again(
-    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise BadInput("The folder /x/suite cannot be written: No space left on device.", "Choose another with --out.")
-
-    monkeypatch.setattr(LocalTrials, "_made", full)
-    report = mine_histories([str(market.path)], tmp_path / "suite", cache, sandbox, MiningRequest())
-    assert {row.status for row in report.tried} == {CommitStatus.FAULT}
-
-
-@needs_python
 def test_a_fault_of_ours_says_what_to_do(
     market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -12,7 +13,7 @@ from types import MappingProxyType
 from repoassay.construct.history import History
 from repoassay.construct.submodules import fill_submodules, submodules_of
 from repoassay.construct.task_draft import TaskDraft
-from repoassay.errors import BadInput
+from repoassay.errors import BadInput, DiskFull
 from repoassay.sandbox import remove_tree
 from repoassay.tasks import digest_folder
 from repoassay.text import printable, quote
@@ -71,9 +72,11 @@ def _writing(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        name = f"the folder {printable(str(place), 500)}"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(name) from error
         raise BadInput(
-            f"The folder {printable(str(place), 500)} cannot be written: {error.strerror or error}.",
-            "Choose another with --out.",
+            f"T{name[1:]} cannot be written: {error.strerror or error}.", "Choose another with --out."
         ) from error
 
 

@@ -11,7 +11,7 @@ from repoassay.construct.in_place import count_test_functions
 from repoassay.construct.recipe.infer import EnvironmentRecipe, Inference
 from repoassay.construct.task_draft import TaskDraft
 from repoassay.diffs import apply_patch, read_patch
-from repoassay.errors import InfraFault
+from repoassay.errors import DiskFull, InfraFault
 from repoassay.grading import HiddenTestRun, run_hidden
 from repoassay.sandbox import Sandbox
 from repoassay.text import join_names, printable
@@ -150,6 +150,8 @@ def try_recipes(
         step(f"trying {what}")
         try:
             trial = run_recipe(draft.with_recipe(recipe, requirements), lay, tree, read, sandbox, count_test_functions)
+        except DiskFull:
+            raise
         except InfraFault as error:
             why = printable(" ".join(error.message.split()), 600)
             given_up.append(f"{what}: {why}")

@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import shutil
 from pathlib import Path
 
-from repoassay.errors import InfraFault
+from repoassay.errors import DiskFull, InfraFault
 from repoassay.package_proxy import Indexes, PackageProxy, Visit
 from repoassay.sandbox import (
     SANDBOX_UID,
@@ -38,6 +39,8 @@ _RELAY, _PROXY = 4711, 4712
 _DOWNLOADS = ".downloads"
 """Folder of the tree for the tools' caches: in one mount with what they install, so that they can link to it."""
 _MOST_BYTES = 32 * 2**30
+_LEAST_ROOM = 64 * 2**20
+"""Bytes. A tool removes what it could not write whole, so that a little room is left where a disk ran full."""
 
 
 def run_build(
@@ -66,6 +69,7 @@ def run_build(
         most_bytes: What tree and writable mounts may come to.
 
     Raises:
+        DiskFull: It failed, and next to nothing is left of the disk that it wrote to.
         InfraFault: It failed; the reason is its own, the index's or the proxy's.
     """
     if os.geteuid() == 0:
@@ -99,8 +103,12 @@ def run_build(
             reasons.append(relay.downloaded())
         if growth.exceeded.is_set():
             reasons.append(f"It wrote more than {most_bytes} bytes or {MOST_FILES} files.")
+    succeeded = done.exit.ended is Ended.EXITED and done.exit.code == 0
+    full = not succeeded and shutil.disk_usage(tree).free < _LEAST_ROOM
     remove_tree(tree / _DOWNLOADS)
-    if done.exit.ended is not Ended.EXITED or done.exit.code != 0:
+    if full:
+        raise DiskFull(f"the folder {tree.parent}")
+    if not succeeded:
         raise InfraFault(
             f"{what} ({done.exit.ended.value}, code {done.exit.code}): "
             + " ".join([build_error(done.stderr.decode(errors="replace"), cache), *reasons]),

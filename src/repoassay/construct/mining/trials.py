@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -91,10 +89,8 @@ class LocalTrials:
             update = trial_refusal(error)
         finally:
             self.steps.pop(name, None)
-        row = candidate.row(made, time.monotonic() - began).model_copy(update={"kind": self._kind(candidate), **update})
-        if row.status is CommitStatus.REFUSED and os.strerror(errno.ENOSPC) in row.reason:
-            row = row.model_copy(update={"cause": "fault", "status": CommitStatus.FAULT})
-        return row
+        row = candidate.row(made, time.monotonic() - began)
+        return row.model_copy(update={"kind": self._kind(candidate), **update})
 
     def candidate(self, repository: MinedRepository, facts: CommitFacts) -> MinedCandidate:
         """A commit before it is tried."""

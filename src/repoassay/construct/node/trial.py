@@ -8,7 +8,7 @@ from repoassay.construct.history import HistoryEntry
 from repoassay.construct.node.recipe import NodeRecipe
 from repoassay.construct.task_draft import TaskDraft
 from repoassay.construct.trial import RecipeTrial, run_recipe
-from repoassay.errors import InfraFault
+from repoassay.errors import DiskFull, InfraFault
 from repoassay.grading import count_tests
 from repoassay.sandbox import Sandbox
 from repoassay.text import printable
@@ -42,6 +42,8 @@ def try_node_recipes(
             trial = run_recipe(
                 draft.with_environment(recipe.environment, recipe.said), lay, tree, read, sandbox, count_tests
             )
+        except DiskFull:
+            raise
         except InfraFault as error:
             why = printable(" ".join(error.message.split()), 600)
             given_up.append(f"Packages {recipe.words}: {why}")
