@@ -6,7 +6,6 @@ import json
 import re
 import signal
 import threading
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 from command_line import repoassay
 from construct.making import CODE, Repo, make_repo
 from interrupts import interruptible
+from marked_processes import Marked
 from repoassay.construct import (
     MINE_LOG,
     CommitStatus,
@@ -46,9 +46,10 @@ from repoassay.construct.mining.trials import LocalTrials
 from repoassay.errors import BadInput, Unavailable
 from repoassay.model_proxy import ScriptedUpstream, open_model
 from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.protocol import Command, Completed, Sandbox
+from repoassay.sandbox.protocol import Sandbox
 from repoassay.tasks.suite import find_suite
 from repoassay.workspace import release_lines  # noqa: F401  # asked by the mark, as a test starts
+from waiting import wait_until
 
 needs_python = pytest.mark.skipif(
     "not release_lines()", reason="this machine has no Python of uv or pyenv to make an environment of"
@@ -319,25 +320,24 @@ def mined(
 
 
 @needs_python
-def test_a_second_ctrl_c_waits_for_nothing_and_loses_no_commit(
-    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_ctrl_c_waits_for_nothing_and_loses_no_commit(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
     """The command hears the first one; what comes out of it is what the second raises."""
-    run, once = type(sandbox).run, threading.Event()
+    mark, repo = Marked(), make_repo(tmp_path / "shop")
+    repo.commit({"shop.py": BROKEN, "tests/test_shop.py": TEST, "LICENSE": ""}, "Start")
+    endless = f"subprocess.run([sys.executable, '-c', 'import time; time.sleep(3600)', '{mark.word}'])"
+    test = f"import subprocess\nimport sys\n\n{AVERAGE_TEST}    {endless}\n"
+    repo.commit({"shop.py": REPAIRED, "tests/test_shop.py": test}, SAYS)
 
-    def pressed(self: Sandbox, command: Command, cancel: threading.Event | None = None) -> Completed:
-        if not once.is_set():
-            once.set()
-            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-        end = time.monotonic() + 10
-        while time.monotonic() < end and not (cancel and cancel.is_set()):
-            time.sleep(0.01)
-        return run(self, command, cancel)
+    def press() -> None:
+        wait_until(mark.alive)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
-    monkeypatch.setattr(type(sandbox), "run", pressed)
-    suite = tmp_path / "suite"
+    suite, presses = tmp_path / "suite", threading.Thread(target=press)
+    presses.start()
     with interruptible(), pytest.raises(KeyboardInterrupt):
-        mine_histories([str(market.path)], suite, cache, sandbox, MiningRequest())
+        mine_histories([str(repo.path)], suite, cache, sandbox, MiningRequest())
+    presses.join()
+    assert not mark.alive()
     assert [row for row in MiningJournal(suite).rows() if row.status in (CommitStatus.TASK, CommitStatus.REFUSED)] == []
 
 

@@ -5,14 +5,11 @@ An attack is shown twice: `plain` proves that it works where nothing is in its w
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import threading
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +17,7 @@ import pytest
 
 from apptainer_here import make_apptainer
 from docker_here import docker_daemon
+from marked_processes import Marked
 from podman_here import IMAGE, make_podman
 from remote_sandboxes import serve_sandboxes
 from repoassay.sandbox.apptainer import ApptainerSandbox
@@ -163,28 +161,6 @@ def plain() -> Callable[..., subprocess.CompletedProcess[bytes]]:
         return subprocess.run(argv, capture_output=True, timeout=seconds, check=False)
 
     return run
-
-
-class Marked:
-    """A word that processes carry in their command line or environment, to find them by from outside."""
-
-    def __init__(self) -> None:
-        self.word = f"marked-{uuid.uuid4().hex}"
-
-    def alive(self) -> list[int]:
-        """Processes of this machine, whatever their namespace, that carry the word, but for ourselves."""
-        found = []
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit() and int(entry.name) != os.getpid():
-                with contextlib.suppress(OSError):
-                    if self.word.encode() in (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes():
-                        found.append(int(entry.name))
-        return found
-
-    def kill(self) -> None:
-        for pid in self.alive():
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from marked_processes import Marked
 from repoassay.errors import InfraFault, NoIsolation
 from repoassay.sandbox.box.export import ExportReceiver
 from repoassay.sandbox.box.frames import FrameReader, frame_of
@@ -21,7 +22,7 @@ from repoassay.sandbox.bubblewrap import BubblewrapSandbox
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Command, SandboxNetwork, SandboxSetup
 from repoassay.sandbox.sandbox import open_sandbox
-from sandbox.conftest import PYTHON, SMALL, Marked
+from sandbox.conftest import PYTHON, SMALL
 
 
 def children(pid: int) -> list[int]:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from marked_processes import Marked
 from remote_sandboxes import TOKEN, ServedSandboxes, serve_sandboxes
 from repoassay.errors import BadInput, InfraFault
 from repoassay.sandbox.cache import Cache
@@ -29,7 +30,7 @@ from repoassay.sandbox.remote.server import sandbox_host
 from repoassay.sandbox.remote.server.tree_store import TreeStore
 from repoassay.sandbox.trees import measure_tree, read_tree, write_tree
 from repoassay.types import Ended, Limits
-from sandbox.conftest import SMALL, Marked
+from sandbox.conftest import SMALL
 
 
 @pytest.fixture(scope="module")

@@ -15,12 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from marked_processes import Marked
 from repoassay.errors import Interrupted
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.namespaces import NamespaceSandbox
 from repoassay.sandbox.protocol import Access, Completed, Mount, Sandbox, SandboxSession, SandboxSetup
 from repoassay.types import Ended
-from sandbox.conftest import PYTHON, SMALL, Marked
+from sandbox.conftest import PYTHON, SMALL
 from waiting import wait_until
 
 LONG = 60.0
