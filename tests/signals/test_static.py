@@ -20,7 +20,8 @@ from repoassay.signals.size import size
 from repoassay.signals.stray_files import artefacts
 from repoassay.signals.suppressions import suppressions
 from repoassay.signals.vacuous_tests import tests_added as added_tests, vacuous_tests, weakened_tests
-from repoassay.signals.worktrees import Tree, is_document, is_source, is_test, is_test_support
+from repoassay.signals.worktrees import Tree, is_document, is_source
+from repoassay.survey import is_test, is_test_support
 from signals import projects
 
 Kind = Callable[[Change, ToolRunner], list[Signal]]

@@ -15,14 +15,13 @@ from repoassay.construct.recipe.project import Project
 from repoassay.construct.recipe.test_tools import pytest_options
 from repoassay.construct.select import CommitSplit, changed_paths, check_change, without_links
 from repoassay.errors import BadInput
+from repoassay.grading import TEST_FOLDERS
 from repoassay.text import join_names
 
 __all__ = ["MaintainersTests", "count_test_functions", "find_tests", "split_in_place"]
 
 _DEFAULT = ("test_*.py", "*_test.py", "*_tests.py", "tests.py")
 _FOLDER = re.compile(r"(?:[a-z]+[_-])?tests?(?:[_-][a-z]+)?|testing|testsuite|unittests?|specs?", re.IGNORECASE)
-_PROTECTED = frozenset({"tests", "test", "testing", "t", "spec", "specs", "__tests__"})
-"""Folders that the runner takes for the tests' by their name."""
 _SETTINGS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "noxfile.py"})
 """Files that belong to tests wherever they lie."""
 _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".pyx", ".pxd", ".pxi", ".rs", ".f", ".f90", ".go")
@@ -73,7 +72,7 @@ class MaintainersTests:
     @property
     def support(self) -> tuple[str, ...]:
         """Patterns of the test set-up that its folders' names do not tell."""
-        told = (folder for folder in self.folders if not _PROTECTED & set(PurePosixPath(folder).parts))
+        told = (folder for folder in self.folders if not TEST_FOLDERS & set(PurePosixPath(folder).parts))
         return tuple(f"{folder}/*" for folder in told)
 
 

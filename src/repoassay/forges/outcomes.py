@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 
 from repoassay.diffs import read
 from repoassay.forges.pull import ForgePull
-from repoassay.signals import is_document, is_source, is_test_support
+from repoassay.signals import is_document, is_source
+from repoassay.survey import is_test_support
 
 __all__ = ["LandedCommit", "PullOutcome", "outcomes_of_pulls"]
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from repoassay.grading.hidden_tests.run import run_hidden as run_hidden
     from repoassay.grading.hidden_tests.script_models import ASKED_MODELS as ASKED_MODELS, missing_keys as missing_keys
     from repoassay.grading.in_place.proof import TaskProof as TaskProof
-    from repoassay.grading.in_place.support import setup_of as setup_of
+    from repoassay.grading.in_place.support import TEST_FOLDERS as TEST_FOLDERS, setup_of as setup_of
     from repoassay.grading.metrics.documents import read_pdf as read_pdf
     from repoassay.grading.metrics.neighbours import (
         steepness as steepness,

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from repoassay.diffs import PatchError, apply_patch, read_patch
-from repoassay.grading.in_place.support import FOLDERS, SETTINGS, replaces_module, starts_up
+from repoassay.grading.in_place.support import SETTINGS, TEST_FOLDERS, replaces_module, starts_up
 from repoassay.tasks import TaskFolder, read_regular
 from repoassay.types import CriterionResult, FileEdit, Outcome, TestResult
 
@@ -76,9 +76,9 @@ def _stands_before(path: PurePosixPath, names: frozenset[str], homes: Collection
     if path.name in _START_UP or not names.isdisjoint(path.parts[:-1]):
         return True
     package = path.name.partition(".")[0] == "__init__"
-    around = path.parent.name in FOLDERS or f"/{path.parent}" in homes
+    around = path.parent.name in TEST_FOLDERS or f"/{path.parent}" in homes
     beside = path.parent.parent if package else path.parent
-    return (package and around) or (beside.name in FOLDERS and replaces_module(path, names))
+    return (package and around) or (beside.name in TEST_FOLDERS and replaces_module(path, names))
 
 
 @lru_cache(maxsize=64)

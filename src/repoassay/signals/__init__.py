@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from repoassay.signals.worktrees import (
         is_document as is_document,
         is_source as is_source,
-        is_test_support as is_test_support,
     )
 else:
     __getattr__, __dir__ = attach(__name__)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from repoassay.signals.diffs import Diff, FileChange
-from repoassay.signals.worktrees import Tree, is_source, is_test_support
+from repoassay.signals.worktrees import Tree, is_source
+from repoassay.survey import is_test_support
 
 __all__ = ["Change"]
 

@@ -11,7 +11,8 @@ from repoassay.signals.configuration import configured_checks, head_side, settin
 from repoassay.signals.findings import ToolFinding, compared
 from repoassay.signals.signal import Signal
 from repoassay.signals.tools import CannotRun, module
-from repoassay.signals.worktrees import Tree, is_test_support
+from repoassay.signals.worktrees import Tree
+from repoassay.survey import is_test_support
 
 __all__ = ["mypy"]
 

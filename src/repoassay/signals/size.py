@@ -17,7 +17,8 @@ from repoassay.signals.signal import (
     silent,
     unknown_signal,
 )
-from repoassay.signals.worktrees import is_document, is_test_support
+from repoassay.signals.worktrees import is_document
+from repoassay.survey import is_test_support
 
 __all__ = ["size"]
 

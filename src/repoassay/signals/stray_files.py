@@ -9,7 +9,8 @@ from repoassay.signals.bench import ToolRunner
 from repoassay.signals.change import Change
 from repoassay.signals.diffs import FileChange
 from repoassay.signals.signal import Signal, SignalAxis, at_line, at_path, judged
-from repoassay.signals.worktrees import is_document, is_test_support
+from repoassay.signals.worktrees import is_document
+from repoassay.survey import is_test_support
 
 __all__ = ["artefacts"]
 

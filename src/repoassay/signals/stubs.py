@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from repoassay.signals.bench import TreeSide
 from repoassay.signals.change import Change
 from repoassay.signals.configuration import is_configuration
-from repoassay.signals.worktrees import is_test_support
+from repoassay.survey import is_test_support
 from repoassay.types import FileEdit
 
 __all__ = ["taken_back"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from repoassay.signals.change import Change
 from repoassay.signals.diffs import FileChange
 from repoassay.signals.names import dotted
-from repoassay.signals.worktrees import is_test
+from repoassay.survey import is_test
 
 __all__ = ["TestFunction", "assertions", "changed_tests", "test_functions"]
 

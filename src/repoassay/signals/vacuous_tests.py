@@ -12,7 +12,8 @@ from repoassay.signals.change import Change
 from repoassay.signals.names import dotted
 from repoassay.signals.signal import Signal, SignalAxis, SignalEvidence, at_line, at_path, judged, silent
 from repoassay.signals.test_functions import TestFunction, assertions, changed_tests, test_functions
-from repoassay.signals.worktrees import JAVASCRIPT, is_test, is_test_support
+from repoassay.signals.worktrees import JAVASCRIPT
+from repoassay.survey import is_test, is_test_support
 
 __all__ = ["tests_added", "vacuous_tests", "weakened_tests"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import functools
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from repoassay.grading import parse
+from repoassay.survey import is_test_support
 from repoassay.tasks import read_regular, real_folder
 
-__all__ = ["JAVASCRIPT", "Tree", "is_document", "is_source", "is_test", "is_test_support"]
+__all__ = ["JAVASCRIPT", "Tree", "is_document", "is_source"]
 
 _MAX_FILE = 2**20
 _MAX_FILES = 20_000
@@ -23,8 +23,6 @@ _SKIPPED = frozenset({
 JAVASCRIPT = frozenset({".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"})
 _SOURCE = JAVASCRIPT | {".py", ".pyi", ".go", ".rs", ".java", ".c", ".cc", ".cpp", ".h", ".hpp", ".rb", ".php", ".kt",
                         ".swift", ".scala", ".cs", ".lua", ".vue"}  # fmt: skip
-_TEST_NAME = re.compile(r"test_.*\.py|.*_tests?\.py|tests?\.py|.*[._-](test|spec)\.[cm]?[jt]sx?|.*_test\.(go|rb)")
-_TEST_FOLDERS = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs"})
 _DOCUMENTS = frozenset({".md", ".rst", ".txt", ".adoc", ".ipynb"})
 
 
@@ -94,17 +92,6 @@ class Tree:
                 if not os.path.islink(os.path.join(folder, name)):  # noqa: PTH114, PTH118 - twenty thousand times
                     left -= 1
                     yield name if below == "." else f"{below}/{name}"
-
-
-def is_test(path: str) -> bool:
-    """Whether a file holds tests, going by its name."""
-    return bool(_TEST_NAME.fullmatch(PurePosixPath(path).name))
-
-
-def is_test_support(path: str) -> bool:
-    """Whether a file belongs to the tests: holds them, configures them, or lies in their folder."""
-    pure = PurePosixPath(path)
-    return is_test(path) or pure.name == "conftest.py" or bool(_TEST_FOLDERS & set(pure.parts[:-1]))
 
 
 def is_source(path: str) -> bool:

@@ -26,5 +26,6 @@ if TYPE_CHECKING:
         SuiteWorth as SuiteWorth,
         survey_suite as survey_suite,
     )
+    from repoassay.survey.test_files import is_test as is_test, is_test_support as is_test_support
 else:
     __getattr__, __dir__ = attach(__name__)

@@ -19,10 +19,10 @@ from repoassay.tasks import TaskFolder, read_regular
 from repoassay.text import join_names
 from repoassay.types import FileEdit
 
-__all__ = ["FOLDERS", "SETTINGS", "TestSetup", "left_out", "replaces_module", "setup_of", "source_of", "starts_up"]
+__all__ = ["SETTINGS", "TEST_FOLDERS", "TestSetup", "left_out", "replaces_module", "setup_of", "source_of", "starts_up"]
 
 _MOST_BYTES = 256 * 2**20
-FOLDERS = frozenset({"tests", "test", "testing", "t", "spec", "specs", "__tests__"})
+TEST_FOLDERS = frozenset({"tests", "test", "testing", "t", "spec", "specs", "__tests__"})
 """Names of folders that hold tests and what belongs to them."""
 _SORT = "(?:acceptance|e2e|functional|integration|regression|smoke|system|unit)"
 _NAMED = re.compile(rf"tests?|test[_-]?suites?|{_SORT}[_-]?tests?|tests?[_-]?{_SORT}", re.IGNORECASE)
@@ -220,6 +220,8 @@ def _roots(paths: Iterable[str]) -> Iterable[str]:
     """The outermost folder of tests above each path."""
     for path in paths:
         parts = PurePosixPath(path).parts
-        depth = next((number for number, part in enumerate(parts) if part in FOLDERS or _NAMED.fullmatch(part)), None)
+        depth = next(
+            (number for number, part in enumerate(parts) if part in TEST_FOLDERS or _NAMED.fullmatch(part)), None
+        )
         if depth is not None:
             yield "/".join(parts[: depth + 1])

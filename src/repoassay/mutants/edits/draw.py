@@ -22,6 +22,7 @@ from repoassay.mutants.edits.javascript_operators import (
 from repoassay.mutants.edits.mutant import Mutant, Replacement, line_at
 from repoassay.mutants.edits.python_meaning import python_meaning
 from repoassay.mutants.edits.python_operators import python_replacements
+from repoassay.survey import is_test_support
 from repoassay.types import FileEdit, MutantKind
 
 __all__ = ["SolutionFile", "draw", "solution_files"]
@@ -32,7 +33,6 @@ _PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".pyi", ".lock", ".po", ".po
 _SETTINGS = frozenset({".toml", ".cfg", ".ini", ".yml", ".yaml"})
 """Of files in the root: settings of the project's tools."""
 _PROSE_FOLDERS = frozenset({"doc", "docs", "changelog.d", "newsfragments", ".github"})
-_TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def solution_files(
         before = base / path
         old = before.read_bytes() if before.is_file() and not before.is_symlink() else b""
         after = edit.content if edit else None
-        if _is_prose(path, after or old) or (of_tests or _is_test)(path):
+        if _is_prose(path, after or old) or (of_tests or is_test_support)(path):
             continue
         if max(len(old), len(after or b"")) <= _LARGEST and b"\0" not in old + (after or b""):
             found.append(SolutionFile(path, old, after))
@@ -213,10 +213,3 @@ def _is_prose(path: str, text: bytes) -> bool:
     if not folders and suffix in _SETTINGS:
         return True
     return suffix in _PROSE or not (suffix or text.startswith(b"#!")) or bool(folders and folders[0] in _PROSE_FOLDERS)
-
-
-def _is_test(path: str) -> bool:
-    *folders, name = PurePosixPath(path).parts
-    stem = name.partition(".")[0]
-    named = stem.startswith("test_") or stem.endswith("_test") or name.split(".")[1:2] in (["test"], ["spec"])
-    return named or name == "conftest.py" or not _TEST_FOLDERS.isdisjoint(folders)
