@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     )
     from repoassay.stats.kish import effective_number as effective_number, effective_raters as effective_raters
     from repoassay.stats.mixed_logistic import MixedLogistic as MixedLogistic, fit_mixed_logistic as fit_mixed_logistic
-    from repoassay.stats.multiple_testing import holm as holm
-    from repoassay.stats.p_values import SMALLEST_P as SMALLEST_P, p_text as p_text
+    from repoassay.stats.p_values import SMALLEST_P as SMALLEST_P, holm as holm, p_text as p_text
     from repoassay.stats.paired import (
         agresti_min as agresti_min,
         discordant_needed as discordant_needed,
