@@ -46,8 +46,7 @@ def plainly(
     Raises:
         InfraFault: When the sandbox cannot be set up.
     """
-    tests = folder.task.grading.tests
-    assert tests is not None
+    tests = folder.task.hidden_tests
     try:
         edits = apply_patch(read_patch(patch), layout.base).edits
     except PatchError:
@@ -79,14 +78,12 @@ def plainly(
 
 def _reports(folder: TaskFolder) -> bool:
     """Whether a test runner runs the tests, and not a bare script."""
-    tests = folder.task.grading.tests
-    assert tests is not None
+    tests = folder.task.hidden_tests
     return not any(test.endswith("::__script__") for test in tests.all_ids)
 
 
 def _argv(folder: TaskFolder) -> tuple[str, ...]:
-    tests = folder.task.grading.tests
-    assert tests is not None
+    tests = folder.task.hidden_tests
     files = tuple(dict.fromkeys(str(PurePosixPath(test.partition("::")[0])) for test in tests.all_ids))
     if tests.runner == "node":
         reporter = ("--test", "--test-reporter=junit", f"--test-reporter-destination={_REPORT}")

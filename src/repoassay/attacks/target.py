@@ -65,8 +65,7 @@ def aim(folder: TaskFolder, base: Path) -> Target:
     Raises:
         BadInput: When nothing in the repository can be found that the tests load.
     """
-    tests = folder.task.grading.tests
-    assert tests is not None
+    tests = folder.task.hidden_tests
     language: Language = "javascript" if tests.runner == "node" else "python"
     found = _javascript(base) if language == "javascript" else _python(folder, base)
     if found is None:

@@ -118,8 +118,7 @@ def run_trial(
     said = ground.plainly(patch, cancel) if plain and attack.plain and ground.believes else None
     verdict = ground.grade(patch, cancel)
     assurance = getattr(verdict, "assurance", None)
-    tests = ground.folder.task.grading.tests
-    assert tests is not None
+    tests = ground.folder.task.hidden_tests
     passed = [test.id for test in verdict.tests if test.outcome == "passed"]
     return Trial(
         task=ground.folder.task.id,

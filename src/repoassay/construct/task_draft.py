@@ -40,8 +40,7 @@ class TaskDraft:
 
     def with_tests(self, must_pass: Sequence[str], guards: Sequence[str] = ()) -> TaskDraft:
         """The same with these tests named in its task.toml."""
-        tests = self.task.grading.tests
-        assert tests is not None
+        tests = self.task.hidden_tests
         named = tests.model_copy(update={"fail_to_pass": tuple(must_pass), "pass_to_pass": tuple(guards)})
         task = self.task.model_copy(update={"grading": Grading(tests=named)})
         return replace(self, task=task, files={**self.files, "task.toml": edit_task_toml(task).encode()})
@@ -62,8 +61,7 @@ class TaskDraft:
 
     def with_seconds(self, seconds: float) -> TaskDraft:
         """The same with another limit of time for its tests."""
-        tests = self.task.grading.tests
-        assert tests is not None
+        tests = self.task.hidden_tests
         grading = Grading(tests=tests.model_copy(update={"seconds": seconds}))
         return replace(self, task=self.task.model_copy(update={"grading": grading}))
 

@@ -69,8 +69,7 @@ def assess_task(folder: TaskFolder, bench: GradingContext) -> TaskAssurance:
 
 def assurance_of(folder: TaskFolder, reference: Reference | None, why: str = "") -> TaskAssurance:
     """What a reference is worth; `why` there is none."""
-    tests = folder.task.grading.tests
-    assert tests is not None
+    tests = folder.task.hidden_tests
     if reference is None:
         reason = why or "no reference can be recorded of this task here"
         return TaskAssurance(folder.task.id, len(tests.all_ids), why=reason)

@@ -157,8 +157,7 @@ def _prove_base(folder: TaskFolder, bench: GradingContext, repeat: int) -> Proof
 
     Each file runs by itself: one that the base cannot import would keep the others from running.
     """
-    tests = folder.task.grading.tests
-    assert tests is not None
+    tests = folder.task.hidden_tests
     layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
     if tests.runner == "repository":
         return _prove_in_place(folder, layout, bench, repeat)

@@ -64,8 +64,7 @@ def doubt_tests(
 
 def can_doubt(folder: TaskFolder, base: Path | None = None) -> bool:
     """Whether any hidden test that fails on the base has an assertion that can be altered or inverted."""
-    tests = folder.task.grading.tests
-    assert tests is not None
+    tests = folder.task.hidden_tests
     if tests.runner == "script":
         return False
     if tests.runner == "node":
@@ -80,8 +79,6 @@ def _draw(
 
     Whatever an inverted assertion catches, an altered one does, and no code can tell by reading that it is altered.
     """
-    tests = folder.task.grading.tests
-    assert tests is not None
     found: list[tuple[str, MutationPoint]] = []
     sources: dict[str, str] = {}
     for test in dict.fromkeys(doubted):

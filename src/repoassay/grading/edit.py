@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
@@ -23,6 +23,7 @@ from repoassay.grading.hidden_tests.script_models import account_of, missing_key
 from repoassay.grading.in_place.proof import TaskProof
 from repoassay.grading.in_place.support import left_out, setup_of
 from repoassay.grading.oracle.oracle import Oracle
+from repoassay.grading.oracle.reference import Reference
 from repoassay.grading.state import beside_artifacts, blame_withheld, outside_places, reward_of, start_up_files
 from repoassay.grading.test_run import HiddenTestExamination, HiddenTestSubject, examine
 from repoassay.sandbox import Sandbox, image_environment
@@ -38,6 +39,7 @@ FUZZ = 2
 """Lines of context at either end of a hunk that a lenient reading may leave out; GNU patch's default."""
 LENIENT = f"Read leniently: up to {FUZZ} lines of context at either end of a hunk may differ."
 _BLIND = "The tests never look at what this patch changes:"
+_EMPTY = "The submission changes nothing."
 
 
 def grade_edit(
@@ -73,124 +75,191 @@ def grade_edit(
     Raises:
         InfraFault: When the sandbox fails, or the task's own solution does not pass here.
     """
-    started, reward, judging = time.monotonic(), None, None
+    return _EditGrading(folder, base, environment, sandbox, oracle, seed, cancel, pool, lenient, traces).grade(diff)
 
-    def verdict(
-        outcome: Outcome, *comments: str, tests: Sequence[TestResult] = (), assurance: Assurance | None = None,
+
+@dataclass(slots=True)
+class _EditGrading:
+    """The grading of one diff: what `grade_edit` is called with, and what is known so far.
+
+    Attributes:
+        notes: What every verdict says from here on, after its own reasons.
+        proof: Of a task whose tests run in place.
+        examined: What the last run of the tests came to.
+    """
+
+    folder: TaskFolder
+    base: Path
+    environment: Path
+    sandbox: Sandbox
+    oracle: Oracle | None
+    seed: int | None
+    cancel: threading.Event | None
+    pool: WarmPool | None
+    lenient: bool
+    traces: BaseTraces | None
+    notes: tuple[str, ...] = ()
+    proof: TaskProof | None = None
+    examined: HiddenTestExamination | None = None
+    began: float = field(default_factory=time.monotonic)
+
+    def grade(self, diff: bytes) -> Verdict:
+        """See `grade_edit`."""
+        hidden = self.folder.task.hidden_tests
+        if hidden.runner == "node" and (why := can_run_node()):
+            return self._verdict(Outcome.NOT_GRADABLE, why)
+        if why := missing_keys(hidden):
+            return self._verdict(Outcome.NOT_GRADABLE, why)
+        empty = not diff.strip()
+        if empty and not self.folder.step:  # a step may ask for nothing that is left in files, and its tests say so
+            return self._verdict(Outcome.NO_OUTPUT, _EMPTY)
+        try:
+            with stage_span("apply"):
+                fuzz = FUZZ if self.lenient else 0
+                changes = Changes({}) if empty else apply_patch(read_patch(diff), self.base, fuzz=fuzz)
+        except PatchError as error:
+            if error.empty:
+                return self._verdict(Outcome.NO_OUTPUT, _EMPTY)
+            failed = f"The patch does not apply: {error}"
+            return self._verdict(Outcome.PATCH_FAILED, failed, *([LENIENT] if self.lenient else []))
+        if self.folder.task.state is not None:  # an agent's folder may be empty and still there, which no diff can tell
+            changes = changes.keep_folders()
+        if misfit := self._misfit(changes):
+            return self._verdict(Outcome.PATCH_FAILED, misfit)
+        edits = self._shown(changes)
+        if hidden.runner == "repository":
+            self._prove(edits)
+        with stage_span("oracle"):
+            reference = self.oracle.reference(self.folder, self.base, self.environment) if self.oracle else None
+        subject = HiddenTestSubject(
+            self.folder, self.base, self.environment, edits, self.sandbox, self.cancel, self.pool,
+            direct=reference is not None and reference.direct,
+            expected=self.proof.expected if self.proof else frozenset(),
+        )  # fmt: skip
+        return self._run(subject, reference)
+
+    def _misfit(self, changes: Changes) -> str | None:
+        """Why what a patch writes has no place in the sandbox."""
+        if stray := outside_places(self.folder, changes.edits):
+            where = join_names([f"/{name}" for name in stray], 5)
+            return f"The patch changes {where}, outside of the task's folders."
+        disk = self.folder.task.limits.disk
+        if not _has_room(changes.edits, disk):
+            return f"What the patch writes does not fit on the task's disk of {disk:,} bytes."
+        return None
+
+    def _shown(self, changes: Changes) -> Mapping[str, FileEdit | None]:
+        """The changes that tests are shown; the notes say which they are not."""
+        image = image_environment(self.environment)
+        within = [f"The tests ran in the image {image.name} ({image.image[:12]})."] if image else []
+        self.notes = (*([LENIENT] if self.lenient else []), *changes.notes, *within)
+        if beside := beside_artifacts(self.folder, changes.edits):
+            names = join_names(beside, 5)
+            self.notes += (f"Not shown to the tests, since it is beside the task's artifacts: {names}.",)
+        decisive = start_up_files(self.folder, self.base, changes.edits)
+        if not decisive:
+            return changes.edits
+        self.notes += (*left_out(decisive),)
+        return {path: edit for path, edit in changes.edits.items() if path not in decisive}
+
+    def _prove(self, edits: Mapping[str, FileEdit | None]) -> None:
+        """Take the tests that a proof found to decide here for the task's."""
+        self.notes += (*left_out(setup_of(self.folder, self.base).split(edits)[1]),)
+        if self.oracle is None:
+            raise InfraFault(f"The task {self.folder.task.id} is unproven: there is nothing here to prove it with.")
+        with stage_span("proof"):
+            self.proof = self.oracle.proof(self.folder, self.base, self.environment, self.cancel)
+        self.folder = self.proof.proven(self.folder)
+
+    def _run(self, subject: HiddenTestSubject, reference: Reference | None) -> Verdict:
+        """Run the tests, and doubt a pass that is not attested."""
+        if self.traces is not None and (unseen := self._unseen(subject, self.traces.known(subject, reference))):
+            return unseen
+        examined = self._examine(subject, reference)
+        tests = self.proof.listed(examined.tests) if self.proof else examined.tests
+        if examined.signs:
+            return self._verdict(Outcome.TAMPERING, *examined.signs, tests=tests)
+        if examined.ran.exit.ended is Ended.TIMED_OUT:
+            late = f"The tests ran longer than {self.folder.task.hidden_tests.seconds:g} s."
+            return self._verdict(Outcome.TIMED_OUT, late, tests=tests)
+        if not (examined.ran.told.complete and all(test.outcome == "passed" for test in tests)):
+            unseen = None
+            if self.traces is not None:
+                with stage_span("trace"):  # recorded once it is of use; then the answer is what later patches get
+                    unseen = self._unseen(subject, self.traces.of(subject, reference, self.oracle))
+            failed = (*_ending(examined.ran), *_failures(tests))
+            return unseen or self._verdict(Outcome.FAILED, *failed, tests=tests)
+        if examined.attested:
+            return self._verdict(Outcome.PASSED, tests=tests, assurance=examined.assurance(self.folder, ()))
+        return self._doubt(subject, reference, examined, tests)
+
+    def _unseen(self, subject: HiddenTestSubject, trace: BaseTrace | None) -> Verdict | None:
+        """The verdict where nothing that is changed can be seen by the tests."""
+        if trace is None or not trace.decides(subject.edits, self.folder.task.hidden_tests.seconds):
+            return None
+        why = f"{_BLIND} {join_names(subject.edits, 5)}; they fail as they do on the base."
+        return self._verdict(Outcome.FAILED, why, *_failures(trace.tests), tests=trace.tests, basis="base_trace")
+
+    def _examine(self, subject: HiddenTestSubject, reference: Reference | None) -> HiddenTestExamination:
+        with stage_span("run"):
+            examined = examine(subject, reference, self.oracle)
+        if self.proof and (once := _guards_alone(self.folder, examined)):
+            # A stranger's guard may be flaky, which the runs of a proof need not show: it fails a submission twice, or
+            # not at all.
+            with stage_span("run"):
+                examined = examine(subject, reference, self.oracle)
+            names = join_names(once, 5)
+            self.notes += (f"Run again, since only tests that pass before and after had failed: {names}.",)
+        self.examined = examined
+        if (judging := examined.ran.judging) is not None:
+            asked = f"{join_names(judging.models) or 'no model'}, {account_of(judging)}"
+            self.notes += (f"The tests asked a model ({asked}): another run may decide otherwise.",)
+        return examined
+
+    def _doubt(
+        self, subject: HiddenTestSubject, reference: Reference | None, examined: HiddenTestExamination,
+        tests: list[TestResult],
+    ) -> Verdict:  # fmt: skip
+        """Run altered tests, which must fail, in the place of a pass that only the process vouches for."""
+        with stage_span("canary"):
+            twins = reference.twins if reference else None
+            doubt = doubt_tests(subject, examined.doubtful, examined.ran, twins, self.seed)
+        if doubt.timed_out:
+            late = f"The check with altered tests ran longer than {self.folder.task.hidden_tests.seconds:g} s."
+            return self._verdict(Outcome.TIMED_OUT, late, tests=tests)
+        if doubt.sign:
+            return self._verdict(Outcome.TAMPERING, doubt.sign, tests=tests)
+        if doubt.failed:
+            return self._verdict(Outcome.FAILED, doubt.failed, tests=tests)
+        doubted = doubt.tests & set(examined.open)
+        tests = [test.model_copy(update={"grade": "doubted"}) if test.id in doubted else test for test in tests]
+        assurance = examined.assurance(self.folder, doubt.tests).model_copy(update={"doubt": round(doubt.bits, 1)})
+        return self._verdict(Outcome.PASSED, tests=tests, assurance=assurance)
+
+    def _verdict(
+        self, outcome: Outcome, *reasons: str, tests: Sequence[TestResult] = (), assurance: Assurance | None = None,
         basis: Basis = "run",
     ) -> Verdict:  # fmt: skip
-        if why := blame_withheld(folder, outcome):
-            outcome, comments = Outcome.INFRA_FAULT, (why, *comments)
+        if why := blame_withheld(self.folder, outcome):
+            outcome, reasons = Outcome.INFRA_FAULT, (why, *reasons)
+        ran = self.examined.ran if self.examined else None
         process = outcome in (Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT)
         return Verdict(
-            task=folder.task.id,
-            task_digest=folder.digest,
+            task=self.folder.task.id,
+            task_digest=self.folder.digest,
             outcome=outcome,
             process=process if outcome.whose is Attribution.AGENT else None,
             result=outcome is Outcome.PASSED if outcome.whose is Attribution.AGENT else None,
             tests=tuple(tests),
-            criteria=reward_of(folder, tests, reward),
-            comments=comments,
+            criteria=reward_of(self.folder, tests, ran.told.reward if ran else None),
+            comments=(*reasons, *self.notes),
             grader=f"repoassay/{repoassay.__version__}",
             graded_at=datetime.now(UTC),
-            seconds=round(time.monotonic() - started, 3),
+            seconds=round(time.monotonic() - self.began, 3),
             assurance=assurance,
             basis=basis,
-            judging=judging,
+            judging=ran.judging if ran else None,
         )
-
-    assert folder.task.grading.tests is not None
-    limit = folder.task.grading.tests.seconds
-    if folder.task.grading.tests.runner == "node" and (why := can_run_node()):
-        return verdict(Outcome.NOT_GRADABLE, why)
-    if why := missing_keys(folder.task.grading.tests):
-        return verdict(Outcome.NOT_GRADABLE, why)
-    empty = not diff.strip()
-    if empty and not folder.step:  # a step may ask for nothing that is left in files, and its tests say so
-        return verdict(Outcome.NO_OUTPUT, "The submission changes nothing.")
-    try:
-        with stage_span("apply"):
-            changes = Changes({}) if empty else apply_patch(read_patch(diff), base, fuzz=FUZZ if lenient else 0)
-    except PatchError as error:
-        if error.empty:
-            return verdict(Outcome.NO_OUTPUT, "The submission changes nothing.")
-        failed = f"The patch does not apply: {error}"
-        return verdict(Outcome.PATCH_FAILED, failed, *([LENIENT] if lenient else []))
-    if folder.task.state is not None:  # an agent's folder may be empty and still there, which no diff can tell
-        changes = changes.keep_folders()
-    if stray := outside_places(folder, changes.edits):
-        where = join_names([f"/{name}" for name in stray], 5)
-        return verdict(Outcome.PATCH_FAILED, f"The patch changes {where}, outside of the task's folders.")
-    if not _has_room(changes.edits, folder.task.limits.disk):
-        disk = f"{folder.task.limits.disk:,} bytes"
-        return verdict(Outcome.PATCH_FAILED, f"What the patch writes does not fit on the task's disk of {disk}.")
-    image = image_environment(environment)
-    within = [f"The tests ran in the image {image.name} ({image.image[:12]})."] if image else []
-    notes = (*([LENIENT] if lenient else []), *changes.notes, *within)
-    if beside := beside_artifacts(folder, changes.edits):
-        notes = (*notes, f"Not shown to the tests, since it is beside the task's artifacts: {join_names(beside, 5)}.")
-    if decisive := start_up_files(folder, base, changes.edits):
-        kept = {path: edit for path, edit in changes.edits.items() if path not in decisive}
-        changes, notes = replace(changes, edits=kept), (*notes, *left_out(decisive))
-    proof = None
-    if folder.task.grading.tests.runner == "repository":
-        notes = (*notes, *left_out(setup_of(folder, base).split(changes.edits)[1]))
-        with stage_span("proof"):
-            proof = _proof(folder, base, environment, oracle, cancel)
-        folder = proof.proven(folder)
-    with stage_span("oracle"):
-        reference = oracle.reference(folder, base, environment) if oracle else None
-    direct = reference is not None and reference.direct
-    expected = proof.expected if proof else frozenset()
-    subject = HiddenTestSubject(folder, base, environment, changes.edits, sandbox, cancel, pool, direct, expected)
-
-    def blind(trace: BaseTrace | None) -> Verdict | None:
-        """The verdict where nothing that is changed can be seen by the tests."""
-        if trace is None or not trace.decides(changes.edits, limit):
-            return None
-        why = f"{_BLIND} {join_names(changes.edits, 5)}; they fail as they do on the base."
-        comments = (why, *_failures(trace.tests), *notes)
-        return verdict(Outcome.FAILED, *comments, tests=trace.tests, basis="base_trace")
-
-    if traces is not None and (told := blind(traces.known(subject, reference))):
-        return told
-    with stage_span("run"):
-        examined = examine(subject, reference, oracle)
-    if proof and (once := _guards_alone(folder, examined)):
-        # A stranger's guard may be flaky, which the runs of a proof need not show: it fails a submission twice, or not.
-        with stage_span("run"):
-            examined = examine(subject, reference, oracle)
-        notes = (*notes, f"Run again, since only tests that pass before and after had failed: {join_names(once, 5)}.")
-    reward, judging = examined.ran.told.reward, examined.ran.judging
-    if judging is not None:
-        asked = f"{join_names(judging.models) or 'no model'}, {account_of(judging)}"
-        notes = (*notes, f"The tests asked a model ({asked}): another run may decide otherwise.")
-    ran, tests = examined.ran, proof.listed(examined.tests) if proof else examined.tests
-    if examined.signs:
-        return verdict(Outcome.TAMPERING, *examined.signs, *notes, tests=tests)
-    if ran.exit.ended is Ended.TIMED_OUT:
-        return verdict(Outcome.TIMED_OUT, f"The tests ran longer than {_seconds(folder)} s.", *notes, tests=tests)
-    if not (ran.told.complete and all(test.outcome == "passed" for test in tests)):
-        with stage_span("trace"):  # recorded once it is of use; then the answer is the one that later patches get
-            told = blind(traces.of(subject, reference, oracle)) if traces is not None else None
-        return told or verdict(Outcome.FAILED, *_ending(ran), *_failures(tests), *notes, tests=tests)
-    if examined.attested:
-        return verdict(Outcome.PASSED, *notes, tests=tests, assurance=examined.assurance(folder, ()))
-    with stage_span("canary"):
-        doubt = doubt_tests(subject, examined.doubtful, ran, reference.twins if reference else None, seed)
-    if doubt.timed_out:
-        return verdict(Outcome.TIMED_OUT, f"The check with altered tests ran longer than {_seconds(folder)} s.",
-                       *notes, tests=tests)  # fmt: skip
-    if doubt.sign:
-        return verdict(Outcome.TAMPERING, doubt.sign, *notes, tests=tests)
-    if doubt.failed:
-        return verdict(Outcome.FAILED, doubt.failed, *notes, tests=tests)
-    tests = [
-        test.model_copy(update={"grade": "doubted"}) if test.id in doubt.tests & set(examined.open) else test
-        for test in tests
-    ]
-    assurance = examined.assurance(folder, doubt.tests).model_copy(update={"doubt": round(doubt.bits, 1)})
-    return verdict(Outcome.PASSED, *notes, tests=tests, assurance=assurance)
 
 
 def _has_room(edits: Mapping[str, FileEdit | None], disk: int) -> bool:
@@ -203,21 +272,12 @@ def _has_room(edits: Mapping[str, FileEdit | None], disk: int) -> bool:
     return (written + len(edits) + len(folders)) * _PAGE <= disk * 7 // 8
 
 
-def _proof(
-    folder: TaskFolder, base: Path, environment: Path, oracle: Oracle | None, cancel: threading.Event | None
-) -> TaskProof:
-    if oracle is None:
-        raise InfraFault(f"The task {folder.task.id} is unproven: there is nothing here to prove it with.")
-    return oracle.proof(folder, base, environment, cancel)
-
-
 def _guards_alone(folder: TaskFolder, examined: HiddenTestExamination) -> list[str]:
     """Tests that did not pass, where all that decide did and nothing else is wrong."""
     if examined.signs or not examined.ran.told.complete:
         return []
-    assert folder.task.grading.tests is not None
     bad = [test.id for test in examined.tests if test.outcome != "passed"]
-    return [] if set(bad) & set(folder.task.grading.tests.fail_to_pass) else bad
+    return [] if set(bad) & set(folder.task.hidden_tests.fail_to_pass) else bad
 
 
 def run_tests(
@@ -230,11 +290,6 @@ def run_tests(
 ) -> list[TestResult]:
     """Run hidden tests once, without a canary, and return what each came to."""
     return run_hidden(folder, base, edits, sandbox, environment, ids=ids).told.tests
-
-
-def _seconds(folder: TaskFolder) -> str:
-    assert folder.task.grading.tests is not None
-    return f"{folder.task.grading.tests.seconds:g}"
 
 
 def _ending(ran: HiddenTestRun) -> list[str]:

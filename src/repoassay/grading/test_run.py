@@ -54,14 +54,12 @@ class HiddenTestSubject:
 
     def alone(self, ids: Sequence[str]) -> tuple[str, ...]:
         """Some tests as a run in place is asked for them alone: functions of Python, names of JavaScript."""
-        assert self.folder.task.grading.tests is not None
-        return tuple(ids) if self.folder.task.grading.tests.in_javascript else functions(ids)
+        return tuple(ids) if self.folder.task.hidden_tests.in_javascript else functions(ids)
 
     @property
     def ids(self) -> tuple[str, ...]:
         """Every test that must pass."""
-        assert self.folder.task.grading.tests is not None
-        return self.folder.task.grading.tests.all_ids
+        return self.folder.task.hidden_tests.all_ids
 
 
 @dataclass(slots=True)
@@ -94,8 +92,7 @@ class HiddenTestExamination:
 
     def assurance(self, folder: TaskFolder, doubted: Collection[str]) -> Assurance:
         """How a pass is assured, once the tests `doubted` have stood up to doubt."""
-        assert folder.task.grading.tests is not None
-        decisive = folder.task.grading.tests.fail_to_pass
+        decisive = folder.task.hidden_tests.fail_to_pass
         if self.bits >= ENOUGH and not any(test in self.open for test in decisive):
             grade = "attested"
         else:

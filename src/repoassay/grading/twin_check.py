@@ -73,8 +73,7 @@ def doubt_beside(
     units = units_of(subject.folder, subject, tests, proven)
     if not units:
         return Doubt()
-    hidden = subject.folder.task.grading.tests
-    assert hidden is not None
+    hidden = subject.folder.task.hidden_tests
     told = _Listening(tests, hidden.fail_to_pass)
     if hidden.runner == "repository":
         twins = _drawn(subject, units, chance, _IN_PLACE)
@@ -176,8 +175,7 @@ class _Listening:
 
 def _drawn(subject: HiddenTestSubject, units: Sequence[TwinUnit], chance: random.Random, most: int) -> Twins:
     folder = subject.folder
-    tests = folder.task.grading.tests
-    assert tests is not None
+    tests = folder.task.hidden_tests
     decisive = sum(
         any(test in tests.fail_to_pass for test in unit.ids) and any(site.place.telling for site in unit.sites)
         for unit in units
@@ -196,8 +194,7 @@ def _together(
     """One run of all copies, in folders of random names."""
     names = [f"t{secrets.token_hex(5)}" for _ in twins.copies]
     ids, files = side_by_side(subject.folder, twins.copies, names, {unit.name: unit for unit in units})
-    tests = subject.folder.task.grading.tests
-    assert tests is not None
+    tests = subject.folder.task.hidden_tests
     seconds = tests.seconds + 2 * len(names) * min(first.exit.wall, tests.seconds)
     yield list(range(len(names))), names, subject.run(ids, files=files, seconds=seconds)
 
@@ -215,8 +212,7 @@ def _in_place(
     subject: HiddenTestSubject, units: Sequence[TwinUnit], twins: Twins
 ) -> Iterator[tuple[list[int], list[str], HiddenTestRun]]:
     """A run of each copy, of the doubted functions alone."""
-    tests = subject.folder.task.grading.tests
-    assert tests is not None
+    tests = subject.folder.task.hidden_tests
     only = [test for unit in units for test in (unit.ids if tests.in_javascript else (unit.name,))]
     for number, copy in enumerate(twins.copies):
         yield [number], [""], subject.run(changed=copy, only=only)

@@ -78,8 +78,8 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]
             raise Unavailable(f"{refusal.why} ({where})", "Run this task with Harbor's own Docker environment.")
         task = find_suite(str(done.path)).tasks[0]
         refuse_steps(task, "this environment")
-        tests = task.task.grading.tests
-        assert tests is not None and task.task.state is not None
+        tests = task.task.hidden_tests
+        assert task.task.state is not None
         self._work = task.task.state.work
         seconds = task.task.limits.seconds + tests.seconds + _GRACE
 

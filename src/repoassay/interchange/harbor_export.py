@@ -106,8 +106,7 @@ def _refusal(folder: TaskFolder) -> str:
 
 
 def _task_files(folder: TaskFolder, base: Path) -> Iterator[tuple[str, bytes]]:
-    task, tests = folder.task, folder.task.grading.tests
-    assert tests is not None
+    task, tests = folder.task, folder.task.hidden_tests
     yield "task.toml", _document(folder).encode()
     yield "instruction.md", render_prompt(folder).encode()
     yield "environment/Dockerfile", _dockerfile(folder, base).encode()
@@ -127,8 +126,7 @@ def _task_files(folder: TaskFolder, base: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _document(folder: TaskFolder) -> str:
-    task, tests = folder.task, folder.task.grading.tests
-    assert tests is not None
+    task, tests = folder.task, folder.task.hidden_tests
     metadata = {
         "id": task.id, "title": task.title, "category": task.domain, "repository": task.repository.name,
         "repository_licence": task.repository.licence, "licence": task.licence, "provenance": task.provenance,

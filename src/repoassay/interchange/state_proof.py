@@ -153,8 +153,7 @@ def _over(clock: ProofClock) -> str:
 
 def _with_guards(folder: TaskFolder, guards: Sequence[str]) -> TaskFolder:
     """The task with its tests told apart, on disk too."""
-    tests = folder.task.grading.tests
-    assert tests is not None
+    tests = folder.task.hidden_tests
     decisive = tuple(test for test in tests.all_ids if test not in set(guards))
     if (set(decisive), set(guards)) == (set(tests.fail_to_pass), set(tests.pass_to_pass)):
         return folder

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from repoassay.types.base import Record
 from repoassay.types.environment import Environment
 from repoassay.types.fields import Day, Dollars, Identifier, InnerPath, Seconds, Sha256, Size, inner_path
-from repoassay.types.grading import Grading, Mutants, Reading
+from repoassay.types.grading import Grading, HiddenTests, Mutants, Reading
 from repoassay.types.network import NetworkPolicy, NetworkRule
 from repoassay.types.task_step import Steps, TaskStep, check_steps
 from repoassay.types.workspace_state import WorkspaceState
@@ -208,6 +208,12 @@ class Task(Record):
         if self.kind in (TaskKind.DELIVERABLE, TaskKind.STATE) or self.network.hosts:
             return NetworkPolicy.PACKAGES
         return NetworkPolicy.MODEL
+
+    @property
+    def hidden_tests(self) -> HiddenTests:
+        """How the tests of a task that has some are run; only deliverables have none."""
+        assert self.grading.tests is not None
+        return self.grading.tests
 
     @property
     def known_since(self) -> str | None:

@@ -31,8 +31,7 @@ def read_task_row(folder: Path) -> ResqRow:
     where = f"The task {quote(task.id)} cannot be made a row:"
     if task.kind is not TaskKind.EDIT:
         raise BadInput(f"{where} its kind is {task.kind.value}.", "Only edit tasks are in this format.")
-    assert task.grading.tests is not None
-    node = task.grading.tests.runner == "node"
+    node = task.hidden_tests.runner == "node"
     suffixes = NODE_SUFFIXES if node else (".py",)
     files = (path for path in found.tests.rglob("*") if path.suffix in suffixes and path.is_file())
     tests = sorted(path.relative_to(found.tests).as_posix() for path in files)

@@ -90,8 +90,7 @@ def evaluate_predictions(
         verdicts[prediction.instance] = verdict
         place = report_place(folder, run_id, prediction)
         if has_report(verdict):
-            tests = engine.task(prediction.instance).task.grading.tests
-            assert tests is not None
+            tests = engine.task(prediction.instance).task.hidden_tests
             write_json(instance_report(prediction, tests, verdict), place)
         else:
             place.unlink(missing_ok=True)  # of an earlier run with this name, whose verdict was another

@@ -90,8 +90,8 @@ def _run(
     *,
     solution_passed: bool,
 ) -> HiddenTestRun:
-    tests, state = folder.task.grading.tests, folder.task.state
-    assert tests is not None and state is not None
+    tests, state = folder.task.hidden_tests, folder.task.state
+    assert state is not None
     (test,) = tests.all_ids
     secret = f"/run/verifier-{secrets.token_hex(16)}"
     with (

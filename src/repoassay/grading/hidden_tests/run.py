@@ -70,8 +70,7 @@ def run_hidden(
         direct: Whether they are run without a pytest session; see `direct.py`.
         collect: What crosses of a state task's places when they have ended, for a proof that tells what tests leave.
     """
-    tests = folder.task.grading.tests
-    assert tests is not None
+    tests = folder.task.hidden_tests
     ids = tuple(ids) or tests.all_ids
     if tests.runner == "repository":
         return run_in_place(

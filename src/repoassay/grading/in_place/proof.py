@@ -58,8 +58,7 @@ class TaskProof(Record):
 
     def proven(self, folder: TaskFolder) -> TaskFolder:
         """Return the task with its tests named as they are reported, without those that are excluded."""
-        tests = folder.task.grading.tests
-        assert tests is not None
+        tests = folder.task.hidden_tests
         decisive = _distinct(self.fail_to_pass.values())
         guards = tuple(test for test in _distinct(self.pass_to_pass.values()) if test not in set(decisive))
         named = tests.model_copy(update={"fail_to_pass": decisive, "pass_to_pass": guards})
@@ -116,8 +115,7 @@ def _program() -> str:
 def _made(
     folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, cancel: threading.Event | None
 ) -> TaskProof:
-    tests = folder.task.grading.tests
-    assert tests is not None
+    tests = folder.task.hidden_tests
     solution = _solution(folder, base)
     after = [_run(folder, base, solution, environment, sandbox, "solution", cancel) for _ in range(_TIMES)]
     names = {name: _matches(name, after[0]) for name in tests.all_ids}

@@ -112,8 +112,7 @@ def setup_of(folder: TaskFolder, base: Path) -> TestSetup:
     Raises:
         InfraFault: When the test patch does not apply to the base.
     """
-    tests = folder.task.grading.tests
-    assert tests is not None
+    tests = folder.task.hidden_tests
     of_node = tests.in_javascript
     return _setup_of(folder.path, folder.digest, base, tests.patch, tests.files, tests.support, of_node)
 

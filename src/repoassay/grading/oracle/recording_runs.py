@@ -40,8 +40,7 @@ class RecordingRuns:
     def __init__(
         self, folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, *, seconds: float | None
     ) -> None:
-        tests = folder.task.grading.tests
-        assert tests is not None
+        tests = folder.task.hidden_tests
         self.folder, self.base = _patient(folder, tests), base
         self.in_place, self.inside = tests.runner == "repository", tests.in_javascript
         self.ids = tests.fail_to_pass if self.in_place else tests.all_ids

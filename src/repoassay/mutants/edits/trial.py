@@ -136,8 +136,7 @@ def _solution(layout: PreparedTask) -> Mapping[str, FileEdit | None]:
 
 def _of_tests(layout: PreparedTask) -> Callable[[str], bool] | None:
     """Which paths a submission may not change; None where only their names tell."""
-    tests = layout.folder.task.grading.tests
-    assert tests is not None
+    tests = layout.folder.task.hidden_tests
     return setup_of(layout.folder, layout.base).holds if tests.runner == "repository" else None
 
 
@@ -153,8 +152,7 @@ class _MutantBench:
         oracle: Oracle, cancel: threading.Event | None,
     ) -> None:  # fmt: skip
         folder = layout.folder
-        tests = folder.task.grading.tests
-        assert tests is not None
+        tests = folder.task.hidden_tests
         self._in_place = tests.runner == "repository"
         expected = frozenset[str]()
         if self._in_place:
@@ -184,8 +182,7 @@ class _MutantBench:
 
     def _limit(self, ids: Sequence[str]) -> float:
         """Seconds that a mutant may take for these tests, from what the solution takes."""
-        tests = self._subject.folder.task.grading.tests
-        assert tests is not None
+        tests = self._subject.folder.task.hidden_tests
         ran = examine(self._subject, self._reference, self._oracle, ids)
         if why := _refusal(ran):
             task = self._subject.folder.task.id
@@ -210,16 +207,14 @@ class _MutantBench:
 
 def _stages(folder: TaskFolder) -> list[tuple[tuple[str, ...], float]]:
     """Tests by the order in which they are run: in place those that decide are asked alone before whole files run."""
-    tests = folder.task.grading.tests
-    assert tests is not None
+    tests = folder.task.hidden_tests
     if tests.runner == "repository" and tests.pass_to_pass:
         return [(tests.fail_to_pass, 0.0), ((), 0.0)]
     return [((), 0.0)]
 
 
 def _limited(folder: TaskFolder, seconds: float) -> TaskFolder:
-    tests = folder.task.grading.tests
-    assert tests is not None
+    tests = folder.task.hidden_tests
     grading = folder.task.grading.model_copy(update={"tests": tests.model_copy(update={"seconds": seconds})})
     return replace(folder, task=folder.task.model_copy(update={"grading": grading}))
 
