@@ -94,7 +94,7 @@ def _one(folder, write, name, task, agent, settings, number, draw) -> None:  # t
 
 def report(folder: Path, out: Path) -> None:
     """Make everything, in this process, and print what it took."""
-    from repoassay.report.export import write_everything
+    from repoassay.report import figure_out, read_rows, write_figured
 
     started = time.perf_counter()
     phases: dict[str, float] = {}
@@ -102,7 +102,9 @@ def report(folder: Path, out: Path) -> None:
     def begun(what: str, done: int, total: int) -> None:
         phases.setdefault(what, time.perf_counter() - started)
 
-    made = write_everything([folder], out, progress=begun)
+    rows = read_rows([folder], lambda done, total: begun("reading", done, total))
+    begun("working out", 0, 1)
+    made = write_figured(figure_out(rows), out, progress=begun)
     taken = time.perf_counter() - started
     busy = time.process_time()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

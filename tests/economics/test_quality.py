@@ -39,7 +39,6 @@ def test_rule(ratings: tuple[str, ...], level: str, rule: QualityRule) -> None:
     quality = from_ratings(_levels(*ratings))
     assert (quality.level, quality.rule) == (Decimal(level), rule)
     assert quality.flagged is (rule is not QualityRule.MAJORITY)
-    assert quality.adjudicate is (rule is QualityRule.MEDIAN)
     assert quality.source is QualitySource.REVIEWED
 
 

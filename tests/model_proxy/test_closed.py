@@ -180,7 +180,7 @@ def test_what_the_agent_can_do_without_is_taken_out_and_told(
     entry = rig.admit(model=f"{provider(dialect)}/m")
     assert ask(rig, entry, dialect, more).status == 200
     entry.close()
-    assert read_calls(entry.journal_path).calls[0].left_out == (name,)
+    assert read_calls(entry.journal.path).calls[0].left_out == (name,)
 
 
 @pytest.mark.parametrize("dialect", HOSTED)

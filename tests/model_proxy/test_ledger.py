@@ -115,7 +115,7 @@ def test_prompts_beyond_the_context_window(build: Any, dialect: str) -> None:
     assert not entry.exhausted.is_set()
     rig.ask(entry, dialect, text="word " * 40_000)
     assert entry.exhausted.is_set() and "context window" in entry.why
-    calls = read_calls(entry.journal_path).calls
+    calls = read_calls(entry.journal.path).calls
     assert [call.refused for call in calls] == ["", "context", "", "context", "context"]
 
 

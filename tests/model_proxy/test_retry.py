@@ -32,7 +32,7 @@ def test_passing_errors_are_retried_and_recorded(build: Any, turn: Any, status: 
     entry = rig.admit()
     answer = rig.ask(entry, stream=stream)
     totals = entry.close()
-    (call,) = read_calls(entry.journal_path).calls
+    (call,) = read_calls(entry.journal.path).calls
     assert answer.status == 200 and [retry.status for retry in call.retries] == [status, status]
     assert (totals.retries, totals.outage, totals.faults, totals.calls) == (2, "", {}, 1)
 
@@ -44,7 +44,7 @@ def test_retry_after_is_honoured(build: Any, turn: Any) -> None:
     assert rig.ask(entry).status == 200
     assert time.monotonic() - before >= 0.3
     entry.close()
-    assert read_calls(entry.journal_path).calls[0].retries[0].waited >= 0.3
+    assert read_calls(entry.journal.path).calls[0].retries[0].waited >= 0.3
 
 
 @pytest.mark.parametrize("dialect", ["chat", "responses", "messages", "gemini"])
@@ -77,10 +77,10 @@ def test_unusable_answers(build: Any, turn: Any, dialect: str, fault: Any, word:
     entry = rig.admit(model=f"{PROVIDER[dialect]}/m")
     answer = rig.ask(entry, dialect)
     totals = entry.close()
-    (call,) = read_calls(entry.journal_path).calls
+    (call,) = read_calls(entry.journal.path).calls
     assert (answer.status, call.fault, totals.outage) == (status, word, word)
     assert call.whose == ("ours" if word in {"credentials", "quota"} else "upstream")
-    assert b"sk-real" not in answer.body and "sk-real" not in entry.journal_path.read_text()
+    assert b"sk-real" not in answer.body and "sk-real" not in entry.journal.path.read_text()
 
 
 @pytest.mark.parametrize("dialect", ["chat", "responses", "messages", "gemini"])
@@ -93,7 +93,7 @@ def test_a_stream_cut_in_the_middle_is_cut_for_the_client_and_unknown(build: Any
     assert (first.outage, first.unknown, first.usage.total, first.dollars) == ("cut", 1, 0, None) or dialect == "gemini"
     assert rig.ask(entry, dialect, stream=True).status == 200
     totals = entry.close()
-    call = read_calls(entry.journal_path).calls[0]
+    call = read_calls(entry.journal.path).calls[0]
     assert call.answered and call.fault == "cut" and call.whose == "upstream"
     assert totals.outage == "" and totals.faults == {"cut": 1}
 
@@ -113,7 +113,7 @@ def test_the_agents_own_bad_request_is_no_outage(build: Any, turn: Any) -> None:
     answer = rig.ask(entry)  # the script is over: the upstream says 400
     totals = entry.close()
     assert answer.status == 400 and totals.outage == "" and totals.faults == {"rejected": 1}
-    assert read_calls(entry.journal_path).calls[1].whose == "agent"
+    assert read_calls(entry.journal.path).calls[1].whose == "agent"
 
 
 @contextmanager

@@ -138,7 +138,7 @@ def test_published_clients(place: Any, dialect: str, stream: bool) -> None:
     assert first == (SAID, ["ls a", "ls b"], (300, 200, 40))
     assert second == ("Two files.", [], (400, 300, 9))
     entry.close()
-    calls = read_calls(entry.journal_path).calls
+    calls = read_calls(entry.journal.path).calls
     assert [call.usage for call in calls] == list(rig.upstream.script.sent(REAL_KEY))
     assert sum((call.usage for call in calls if call.usage), Usage()).total == 749
     assert {(call.spoken, call.fault, call.status) for call in calls} == {("chat", "", 200)}

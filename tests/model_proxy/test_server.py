@@ -48,7 +48,7 @@ def test_answers_come_through_and_are_counted_exactly(build: Any, turn: Any, dia
     assert response.status == 200 and not response.broken
     assert SHELLS[dialect] in response.body.decode() and "ls -la" in response.body.decode().replace('"}', "")
     totals = entry.close()
-    (call,) = read_calls(entry.journal_path).calls
+    (call,) = read_calls(entry.journal.path).calls
     assert call.usage == told(dialect) == totals.usage
     assert rig.upstream.script.sent(REAL_KEY) == (call.usage,)
     assert (call.asked, call.served, call.dialect, call.stream) == ("asked-model", "served-model", dialect, stream)
@@ -150,9 +150,9 @@ def test_a_bound_socket_serves_one_attempt_only(build: Any, turn: Any) -> None:
     assert mine.close().refused == 2 and other.close().calls == 0
     with pytest.raises(OSError):
         socket.create_connection(("127.0.0.1", int(origin.rpartition(":")[2])), timeout=1)
-    calls = read_calls(mine.journal_path).calls
+    calls = read_calls(mine.journal.path).calls
     assert [call.fault for call in calls] == ["", "refused", "refused"]
-    assert other.token not in mine.journal_path.read_text()
+    assert other.token not in mine.journal.path.read_text()
 
 
 def test_it_is_no_proxy(build: Any, turn: Any) -> None:
@@ -212,7 +212,7 @@ def test_a_hundred_streams_at_once(build: Any, turn: Any) -> None:
     assert all(answer.status == 200 and not answer.broken for answer in answers)
     totals = [entry.close() for entry in entries]
     assert sum(one.calls for one in totals) == 100 and sum(one.usage.total for one in totals) == 100 * 1311
-    seqs = [call.seq for call in read_calls(entries[0].journal_path).calls]
+    seqs = [call.seq for call in read_calls(entries[0].journal.path).calls]
     assert sorted(seqs) == list(range(1, 11))
 
 
@@ -258,7 +258,7 @@ def test_closing_a_pass_ends_what_is_under_way(build: Any, turn: Any) -> None:
         assert totals.faults == {"closed": 1} and totals.outage == "closed"
         assert waiting.result(timeout=10)
     assert entry.close().faults == {"closed": 1}
-    assert read_calls(entry.journal_path).calls[0].whose == "ours"
+    assert read_calls(entry.journal.path).calls[0].whose == "ours"
 
 
 def _broken(rig: Any, entry: Any) -> bool:
@@ -307,7 +307,7 @@ def test_stray_bytes_in_a_request_line_are_journalled(build: Any, turn: Any) -> 
             raw.sendall(head + b"Content-Length: 2\r\n\r\n{}")
             assert raw.recv(65536).split()[1] in {b"400", b"404"}
     entry.close()
-    assert "gateway" not in entry.totals().faults and not read_calls(entry.journal_path).torn
+    assert "gateway" not in entry.totals().faults and not read_calls(entry.journal.path).torn
 
 
 def test_without_the_extra_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

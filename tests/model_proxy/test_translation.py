@@ -51,7 +51,7 @@ def test_text_calls_and_usage_come_through(build: Any, turn: Any, agent: str, sp
     key = "cmd" if agent == "responses" else "command"
     assert [(name, arguments[key]) for name, arguments in calls] == [(SHELLS[agent], "ls -la")] * 2
     entry.close()
-    (call,) = read_calls(entry.journal_path).calls
+    (call,) = read_calls(entry.journal.path).calls
     assert call.usage == told(spoken) == rig.upstream.script.sent("sk-real-0123456789abcdef")[0]
     assert (call.dialect, call.spoken, call.fault, call.dropped) == (agent, spoken, "", ())
     usage = VENDORS[agent].watcher({"stream_options": {"include_usage": True}})

@@ -200,7 +200,7 @@ def test_custom_tools_groups_and_the_local_shell_come_back_as_what_they_were(bui
     assert json.loads(said[0]["tool_calls"][0]["function"]["arguments"]) == {"input": "*** Begin"}
     assert [one["role"] for one in said] == ["assistant", "tool", "assistant", "tool"]
     entry.close()
-    assert read_calls(entry.journal_path).calls[0].dropped == ("tool tool_search",)
+    assert read_calls(entry.journal.path).calls[0].dropped == ("tool tool_search",)
 
 
 def test_tokens_are_counted_by_estimate_where_the_upstream_cannot(build: Any) -> None:

@@ -79,6 +79,6 @@ def test_flavours_of_chat(build: Any, dialect: str, flavour: str) -> None:
     ends = {"messages": '"stop_reason":"tool_use"', "responses": '"status":"completed"', "gemini": '"STOP"'}
     assert ends[dialect] in answer.body.decode()
     totals = entry.close()
-    (call,) = read_calls(entry.journal_path).calls
+    (call,) = read_calls(entry.journal.path).calls
     assert (totals.usage.input, totals.usage.output, call.answered_by) == (900, 30, "served/as-told")
     assert (call.upstream_cost is not None) == (flavour == "openrouter")

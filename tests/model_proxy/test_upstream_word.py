@@ -110,7 +110,7 @@ def test_an_error_with_status_200_is_retried(scene: Any, dialect: str, streams: 
     response = ask(gateway, entry, dialect, stream=streams)
     assert response.status == 200 and b"Hello." in response.body and b"provider returned" not in response.body
     totals = entry.close()
-    (call,) = read_calls(entry.journal_path).calls
+    (call,) = read_calls(entry.journal.path).calls
     assert speaker.asked == 2 and [(one.status, one.fault) for one in call.retries] == [(502, "upstream_error")]
     assert (totals.unknown, totals.usage.total, totals.outage) == (0, 1500, "")
 
@@ -148,7 +148,7 @@ def test_the_cost_that_an_upstream_tells_counts_where_no_price_is_known(scene: A
     _, gateway, entry = scene(body)
     assert ask(gateway, entry, stream=streams).status == 200
     totals = entry.close()
-    (call,) = read_calls(entry.journal_path).calls
+    (call,) = read_calls(entry.journal.path).calls
     assert (call.price, call.upstream_cost, call.price_source) == (Decimal("0.0123"),) * 2 + ("told by the upstream",)
     assert totals.dollars == Decimal("0.0123") and call.answered_by == "vendor/model-2026-01"
 
@@ -158,7 +158,7 @@ def test_the_price_tables_word_stands_beside_the_upstreams(scene: Any) -> None:
     _, gateway, entry = scene(answer(), prices=table, headers={"x-litellm-response-cost": "0.5"})
     ask(gateway, entry)
     entry.close()
-    (call,) = read_calls(entry.journal_path).calls
+    (call,) = read_calls(entry.journal.path).calls
     assert (call.price, call.upstream_cost, call.price_source) == (Decimal("0.002"), Decimal("0.5"), "our contract")
 
 

@@ -53,7 +53,7 @@ def test_quality_is_what_people_said_or_settled(place: str) -> None:
     found = reviewed_qualities(place)
     assert set(found) == {"A0", "A1", "A2"}
     assert (found["A0"].level, found["A0"].rule) == (Decimal(1), QualityRule.MAJORITY)
-    assert (found["A1"].level, found["A1"].rule, found["A1"].adjudicate) == (Decimal("0.5"), QualityRule.MEDIAN, True)
+    assert (found["A1"].level, found["A1"].rule) == (Decimal("0.5"), QualityRule.MEDIAN)
     ratings = tuple((f"r{number}", Decimal(level)) for number, level in enumerate(LEVELS["s2"]))
     assert found["A2"] == Quality(Decimal("0.75"), QualityRule.ADJUDICATED, QualitySource.REVIEWED, found["A2"].ratings)
     assert [level for _, level in found["A2"].ratings] == [level for _, level in ratings]

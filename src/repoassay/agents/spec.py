@@ -76,7 +76,7 @@ def _at_home(value: str) -> str:
 
 def _dialect(value: str) -> str:
     if value and value not in VENDORS:
-        raise ValueError(f"is {value!r}; the gateway speaks {', '.join(VENDORS)}")
+        raise ValueError(f"is {value!r}; the model proxy speaks {', '.join(VENDORS)}")
     return value
 
 

@@ -42,7 +42,7 @@ class Quality:
     """Quality of one result.
 
     `ratings` are (rater, level) in the order given; empty when the quality is by Result. `flagged` where less than a
-    strict majority agreed; `adjudicate` where the ratings tie.
+    strict majority agreed.
     """
 
     level: Decimal
@@ -54,11 +54,6 @@ class Quality:
     def flagged(self) -> bool:
         """Whether the level is anything less than a strict majority's."""
         return self.rule in (QualityRule.PLURALITY, QualityRule.MEDIAN)
-
-    @property
-    def adjudicate(self) -> bool:
-        """Whether somebody should decide: no level was chosen most often."""
-        return self.rule is QualityRule.MEDIAN
 
     @property
     def median(self) -> Decimal:

@@ -76,7 +76,7 @@ async def read_all(chunks: AsyncIterator[bytes], most: int) -> bytes:
     """The whole body.
 
     Raises:
-        UpstreamTrouble: It was cut, fell silent, or is larger than `most`.
+        UpstreamError: It was cut, fell silent, or is larger than `most`.
     """
     body = bytearray()
     async for chunk in chunks:

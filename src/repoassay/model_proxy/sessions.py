@@ -7,7 +7,6 @@ import re
 import secrets
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from repoassay.model_proxy.estimate import Estimator
@@ -97,11 +96,6 @@ class AttemptSession:
         if self.model != AS_ASKED:
             return self.model
         return wanted if _MODEL_NAME.fullmatch(wanted) else ""
-
-    @property
-    def journal_path(self) -> Path:
-        """Where the calls are written."""
-        return self.journal.path
 
     def urls(self, origin: str) -> dict[str, str]:
         """The base URL for each dialect, as the vendors' own clients want it, when the model proxy is at `origin`.

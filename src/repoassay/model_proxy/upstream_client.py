@@ -49,7 +49,7 @@ class UpstreamResponse(Protocol):
         """The body as it arrives.
 
         Raises:
-            UpstreamTrouble: It was cut, or fell silent.
+            UpstreamError: It was cut, or fell silent.
         """
         ...
 
@@ -81,7 +81,7 @@ class UpstreamClient(Protocol):
         """Send a request and wait for the head of the response.
 
         Raises:
-            UpstreamTrouble: There was none.
+            UpstreamError: There was none.
         """
         ...
 

@@ -30,7 +30,7 @@ class LoopThread:
         """
         if self._loop.is_closed() or threading.current_thread() is self._thread:
             work.close()
-            raise InfraFault("The gateway was asked after its end, or on its own thread.")
+            raise InfraFault("The event loop was asked after its end, or on its own thread.")
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def stop(self) -> None:

@@ -40,7 +40,7 @@ class ProxyRequest:
         """Refuse what no package client asks.
 
         Raises:
-            Refused: It is neither CONNECT nor GET nor HEAD, or brings something along.
+            RequestRefused: It is neither CONNECT nor GET nor HEAD, or brings something along.
         """
         if self.method not in ("CONNECT", "GET", "HEAD"):
             raise RequestRefused(f"{self.method} does not pass here; only CONNECT, GET and HEAD do.")
@@ -61,7 +61,7 @@ def read_request(head: bytes) -> ProxyRequest:
     """Read the head of a request, with the empty line that ends it.
 
     Raises:
-        Refused: It is malformed, or does not name a whole address.
+        RequestRefused: It is malformed, or does not name a whole address.
     """
     first, *lines = head[:-4].split(b"\r\n")
     match = _REQUEST.fullmatch(first)

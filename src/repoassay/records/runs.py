@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -117,7 +116,3 @@ class RunFolder:
     def events(self) -> list[dict[str, object]]:
         """The journal's whole records."""
         return self.journal.read().events
-
-    def describe(self) -> str:
-        """The plan as indented JSON."""
-        return json.dumps(self.plan.model_dump(mode="json"), indent=2)

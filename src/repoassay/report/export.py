@@ -14,13 +14,11 @@ from repoassay.report.failures import causes_of
 from repoassay.report.outcome_tables import ReportTables
 from repoassay.report.page import PageParts
 from repoassay.report.page_files import write_results
-from repoassay.report.report_tables import TableSelection, figure_out
-from repoassay.report.results import read_rows
 from repoassay.report.tables.value import Table
 from repoassay.report.templating import write_whole
 from repoassay.report.writers import csv_text, json_text, latex, markdown
 
-__all__ = ["FORMATS", "ExportedFile", "Progress", "write_everything", "write_figured"]
+__all__ = ["FORMATS", "ExportedFile", "Progress", "write_figured"]
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many steps of it are done, and how many there are."""
@@ -38,20 +36,6 @@ class ExportedFile:
     page: Path
     files: tuple[Path, ...]
     without_plots: str = ""
-
-
-def write_everything(
-    runs: Sequence[Path],
-    out: Path,
-    wanted: TableSelection | None = None,
-    formats: Collection[str] = FORMATS,
-    progress: Progress | None = None,
-) -> ExportedFile:
-    """Read runs and write every table, every plot and the page. Arguments and errors as of `write_figured`."""
-    said = progress or _silent
-    rows = read_rows(runs, lambda done, total: said("reading", done, total))
-    said("working out", 0, 1)
-    return write_figured(figure_out(rows, wanted), out, formats, said)
 
 
 def write_figured(

@@ -37,7 +37,7 @@ def read_source(path: Path) -> str:
     """Return a Python file as text in the encoding it declares, with plain line feeds as line ends.
 
     Raises:
-        Unreadable: When it is larger than `MAX_BYTES`, no regular file, or not in its encoding.
+        UnreadableSource: When it is larger than `MAX_BYTES`, no regular file, or not in its encoding.
     """
     try:
         data = read_regular(path, MAX_BYTES)

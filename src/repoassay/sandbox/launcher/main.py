@@ -55,7 +55,8 @@ def _read_all(descriptor: int) -> bytes:
     return b"".join(parts)
 
 
-def _run(spec: Spec) -> dict[str, object]:
+def _enter(spec: Spec) -> None:
+    """Become a process of the sandbox: its control groups, its namespaces and its file tree."""
     _join_cgroups(spec)
     namespaces = (
         kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS | kernel.CLONE_NEWCGROUP
@@ -75,6 +76,10 @@ def _run(spec: Spec) -> dict[str, object]:
     if spec.session_fd >= 0:
         import repoassay.sandbox.launcher.session  # noqa: F401 - the same
     build(spec)
+
+
+def _run(spec: Spec) -> dict[str, object]:
+    _enter(spec)
     result_read, result_write = os.pipe()
     started = time.monotonic()
     init = os.fork()
@@ -82,14 +87,8 @@ def _run(spec: Spec) -> dict[str, object]:
         os.close(result_read)
         run_as_init(spec, result_write)
     os.close(result_write)
-    for descriptor in (
-        1,
-        2,
-        spec.channel_fd,
-        spec.jobs_fd,
-        spec.results_fd,
-        spec.session_fd,
-    ):  # or the host would wait for an end of file that never comes
+    # or the host would wait for an end of file that never comes
+    for descriptor in (1, 2, spec.channel_fd, spec.jobs_fd, spec.results_fd, spec.session_fd):
         if descriptor >= 0:
             os.close(descriptor)
     watch = Watch([init], spec.memory, spec.disk, spec.processes, spec.cgroups)

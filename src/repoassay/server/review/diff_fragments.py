@@ -58,7 +58,7 @@ def version_page(desk: ReviewState, item: ShownItem, number: int, base: str) -> 
     """Return a changed picture, document or notebook before and after, as a sandbox opened it.
 
     Raises:
-        Denied: When the file is none of these, or is not kept.
+        HTTPDenied: When the file is none of these, or is not kept.
     """
     output, only = version_of(item, number)
     (each,) = shown_of(desk, (output,))
@@ -94,7 +94,7 @@ def diff_page(
         jump: The page stands alone: a button leads to the one before.
 
     Raises:
-        Denied: When there is no such file or view.
+        HTTPDenied: When there is no such file or view.
     """
     file = find_file(shown, number)
     if file is None or view not in VIEWS or (view == "reference" and not shown.reference):
@@ -145,7 +145,7 @@ def context_page(
         take: `down` for lines below the hunk above, `up` for those above the next one, `all` for everything.
 
     Raises:
-        Denied: When there is no such file, view or line.
+        HTTPDenied: When there is no such file, view or line.
     """
     file = find_file(item, number)
     lines = None if file is None else lines_before(desk.blobs, item, file)

@@ -167,7 +167,7 @@ def version_of(item: ShownItem, number: int) -> tuple[Output, str]:
         The output, and which version it is where there is one alone.
 
     Raises:
-        Denied: When the file is none of these, or is not kept.
+        HTTPDenied: When the file is none of these, or is not kept.
     """
     file = item.files[number] if 0 <= number < len(item.files) else None
     kept = next((each for each in item.payload.versions if file is not None and each.path == file.path), None)
@@ -185,7 +185,7 @@ def send_output(desk: ReviewState, output: Output, which: str) -> FileResponse:
 
     Raises:
         BadInput: When the file is not here.
-        Denied: When `which` is neither `made` nor a `truth` there is, nor one of these with `.png` or `.2.png`: the
+        HTTPDenied: When `which` is neither `made` nor a `truth` there is, nor one of these with `.png` or `.2.png`: the
             first or another picture of its preview.
     """
     found = _WHICH.fullmatch(which)

@@ -48,7 +48,7 @@ class IndexUpstream:
 
         Raises:
             NotThere: The server does not have it.
-            Denied: The server says no.
+            IndexDenied: The server says no.
             InfraFault: It cannot be had; the sentence names the address without what is secret.
         """
         if urlsplit(url).scheme not in ("http", "https"):
