@@ -116,18 +116,9 @@ def serve(
       repoassay serve --suite starter --token-file tokens.txt --executor ray://10.0.0.1:6379
       repoassay serve --suite starter --token-file tokens.txt --executor slurm://16
     """
-    from repoassay.errors import MissingExtra
-
-    try:
-        from repoassay.server import listen, run
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] in {"fastapi", "starlette", "uvicorn"}:
-            raise MissingExtra(str(error.name), "serve") from None
-        raise
     from repoassay.engine import FeedbackLedger
     from repoassay.server import (
         Guards,
-        Queue,
         RateLimit,
         Service,
         Tokens,
@@ -135,12 +126,12 @@ def serve(
         check_bind,
         configure_logs,
         is_loopback,
-        open_queue_database,
+        listen,
         open_tracing,
         parse_rate,
         read_tokens,
+        run,
     )
-    from repoassay.tasks import data_folder
 
     configure_logs(log_format)
     click.get_current_context().call_on_close(open_tracing(otlp))
@@ -158,31 +149,25 @@ def serve(
     settings = WorkerSettings(lease, token_running, express, role, keep and keep * 86400, terms)
     with _engine(dataset, suite, mirrors, isolation, timeout, each, cache, executor) as engine:
         engine.ledger, engine.required = FeedbackLedger(feedback), require_attested
-        name = dataset.stem if dataset else Path(str(suite)).name
-        queue = Queue(open_queue_database(database or None, data_folder("serve"), name))
-        _check_queue(queue, engine, role)
-        told = queue.answers()  # by whichever server
-        engine.ledger.remember({each.digest: told.get(name, 0) for name, each in engine.tasks.items()})
+        queue = _open_queue(database, dataset.stem if dataset else Path(str(suite)).name, engine, role)
+        answered = queue.answers()  # by whichever server
+        engine.ledger.remember({each.digest: answered.get(name, 0) for name, each in engine.tasks.items()})
         bound = listen(host, port)
         shown = f"[{host}]" if ":" in host else host
 
+        address = f"http://{shown}:{bound.getsockname()[1]}"
+
         def ready() -> None:
-            place = queue.database.place
             judges = f"{0 if role == 'front' else workers} workers"
             if executor != "local":
                 judges = f"the nodes of {executor}, of which {engine.capacity} workers are ready"
-            click.echo(
-                f"Serving {len(engine.tasks)} tasks on http://{shown}:{bound.getsockname()[1]} with {judges};"
-                f" queue: {place}",
-                err=True,
-            )
+            served = f"Serving {len(engine.tasks)} tasks on {address} with {judges}"
+            click.echo(f"{served}; queue: {queue.database.place}", err=True)
 
         service = Service(queue, engine, guards, settings)
-        link = _mount_review(service, host, runs, review_database or "", allowed) if review else ""
-        if link:
-            click.echo(
-                f"The review owner's link, for you alone: http://{shown}:{bound.getsockname()[1]}{link}", err=True
-            )
+        if review:
+            link = _mount_review(service, host, runs, review_database or "", allowed)
+            click.echo(f"The review owner's link, for you alone: {address}{link}", err=True)
         left = run(service, bound, grace, ready)
     click.echo("Stopped." + (f" {left} submissions under way were put back." if left else ""), err=True)
 
@@ -231,11 +216,18 @@ def _engine(
     return SubmissionEngine(tasks, bench, workers, known, refused=refused, executor=executor)
 
 
-def _check_queue(queue: Queue, engine: SubmissionEngine, role: str) -> None:
-    """Refuse a queue whose submissions nobody here could ever judge, and one that cannot be shared as `role` needs."""
+def _open_queue(database: str | None, name: str, engine: SubmissionEngine, role: str) -> Queue:
+    """Open the queue.
+
+    Raises:
+        BadInput: It has submissions that nobody here could ever judge, or cannot be shared as `role` needs.
+    """
     from repoassay.errors import BadInput
+    from repoassay.server import Queue, open_queue_database
+    from repoassay.tasks import data_folder
     from repoassay.text import join_names
 
+    queue = Queue(open_queue_database(database or None, data_folder("serve"), name))
     if role != "all" and queue.database.sole_owner:
         raise BadInput(
             f"--role {role} needs a queue that servers share, and {queue.database.place} is one server's alone.",
@@ -247,3 +239,4 @@ def _check_queue(queue: Queue, engine: SubmissionEngine, role: str) -> None:
             f"The queue {queue.database.place} has submissions on tasks that are not served: {join_names(strange, 3)}.",
             "Serve what it was made for, or choose another queue with --database.",
         )
+    return queue

@@ -19,10 +19,10 @@ from repoassay.grading.hidden_tests.results import HiddenTestRun, read_channel
 from repoassay.grading.hidden_tests.reward_script import run_reward_script
 from repoassay.grading.in_place.run import run_in_place
 from repoassay.grading.state import beside_artifacts, outside_places
-from repoassay.sandbox import Access, Command, Completed, ExportSpec, Mount, Sandbox, WarmJob, WarmParent
+from repoassay.sandbox import Access, Command, ExportSpec, Mount, Sandbox, WarmJob, WarmParent
 from repoassay.tasks import TaskFolder
 from repoassay.text import printable
-from repoassay.types import Ended, FileEdit
+from repoassay.types import Ended, Exit, FileEdit
 from repoassay.workspace import state_mounts, test_variables
 
 __all__ = ["hidden_files", "run_hidden"]
@@ -86,7 +86,8 @@ def run_hidden(
     limits = folder.task.limits.model_copy(update={"seconds": seconds or tests.seconds, "output": 2**20})
     if tests.runner == "node":
         command = node_command(base, edits, hidden, ids, key)
-        return _ran(folder, sandbox.run(replace(command, limits=limits), cancel), key, ids)
+        done = sandbox.run(replace(command, limits=limits), cancel)
+        return _ran(folder, done.exit, done.channel, done.stderr, key, ids)
     if stray := outside_places(folder, edits):
         raise InfraFault(f"The changes of {folder.task.id} lie outside of its folders: /{printable(stray[0], 200)}.")
     beside = set(beside_artifacts(folder, edits))
@@ -109,9 +110,7 @@ def run_hidden(
     variables = test_variables(folder.task, environment) if state else {}
     done = sandbox.run(
         Command(
-            argv=("/env/bin/python", "-B", "/run/runner.py")
-            if env
-            else ("/env/bin/python", "-I", "-B", "/run/runner.py"),
+            argv=("/env/bin/python", *(() if env else ("-I",)), "-B", "/run/runner.py"),
             env={**variables, **(env or {})},
             cwd="/tmp",  # noqa: S108 - inside the sandbox
             stdin=json.dumps(job).encode(),
@@ -123,7 +122,7 @@ def run_hidden(
         ),
         cancel,
     )
-    return _ran(folder, done, key, ids)
+    return _ran(folder, done.exit, done.channel, done.stderr, key, ids)
 
 
 def hidden_files(folder: TaskFolder) -> dict[str, bytes]:
@@ -145,12 +144,13 @@ def _not_started(folder: TaskFolder, said: str) -> InfraFault:
     return InfraFault(f"The hidden tests of {folder.task.id} could not be started: {said}")
 
 
-def _ran(folder: TaskFolder, done: Completed, key: bytes, ids: Sequence[str]) -> HiddenTestRun:
-    told = read_channel(done.channel, key, ids)
-    if not told.ready and done.exit.ended is Ended.EXITED:
-        said = done.stderr.decode(errors="replace").strip()[-500:]
-        raise _not_started(folder, said)
-    return HiddenTestRun(done.exit, told, done.stderr.decode(errors="replace")[-2000:])
+def _ran(
+    folder: TaskFolder, ended: Exit, channel: bytes, printed: bytes, key: bytes, ids: Sequence[str]
+) -> HiddenTestRun:  # fmt: skip
+    told, said = read_channel(channel, key, ids), printed.decode(errors="replace")
+    if not told.ready and ended.ended is Ended.EXITED:
+        raise _not_started(folder, said.strip()[-500:])
+    return HiddenTestRun(ended, told, said[-2000:])
 
 
 def _warm(
@@ -173,8 +173,4 @@ def _warm(
         _LOG.info("prefork server of %s replaced: %s", folder.task.id, printable(str(fault), 500))
         pool.drop(environment)
         done = pool.parent(folder, base, environment, trial).run(job, cancel)
-    told = read_channel(done.told, key, ids)
-    said = done.said.decode(errors="replace")[-2000:]
-    if not told.ready and done.exit.ended is Ended.EXITED:
-        raise _not_started(folder, said.strip()[-500:])
-    return HiddenTestRun(done.exit, told, said)
+    return _ran(folder, done.exit, done.told, done.said, key, ids)
