@@ -17,13 +17,33 @@ from repoassay.interchange.image_file import ImportRefusal
 from repoassay.tasks import parse_toml
 from repoassay.text import printable
 
-__all__ = ["HarborSettings", "read_settings"]
+__all__ = ["HarborSettings", "TaskTerms", "read_settings"]
 
 _MEBIBYTES = {"G": 1024.0, "M": 1.0, "K": 1 / 1024}
 
 
-@dataclass(frozen=True, slots=True)
-class HarborSettings:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskTerms:
+    """What holds for a task, whichever file says it.
+
+    Attributes:
+        seconds, test_seconds: Time limits.
+        memory: In bytes.
+        internet: Whether agents may reach package indexes.
+        category: Of its metadata.
+        variables: Of agent and tests, and the keys of models that tests ask.
+    """
+
+    seconds: float
+    test_seconds: float
+    memory: int
+    internet: bool
+    category: str
+    variables: TaskVariables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HarborSettings(TaskTerms):
     """What task.toml says.
 
     Attributes:
@@ -36,11 +56,6 @@ class HarborSettings:
         separate: Whether tests have an image of their own.
         user: The account that the agent works as; empty for the image's own.
         health: A command that says whether the image is well; empty without.
-        seconds, test_seconds: Time limits.
-        memory: In bytes.
-        internet: Whether agents may reach package indexes.
-        category: Of its metadata.
-        variables: Of agent and tests, and the keys of models that tests ask.
     """
 
     step: Path
@@ -52,12 +67,6 @@ class HarborSettings:
     separate: bool
     user: str
     health: str
-    seconds: float
-    test_seconds: float
-    memory: int
-    internet: bool
-    category: str
-    variables: TaskVariables
 
 
 def read_settings(folder: Path) -> HarborSettings:

@@ -16,7 +16,7 @@ from repoassay.interchange.git_history import check_without_history, without_his
 from repoassay.interchange.harbor_files import PARTS, check_plain
 from repoassay.interchange.harbor_refusals import refusal_of_harbor
 from repoassay.interchange.harbor_registry import dataset_names
-from repoassay.interchange.harbor_settings import HarborSettings, read_settings
+from repoassay.interchange.harbor_settings import HarborSettings, TaskTerms, read_settings
 from repoassay.interchange.harbor_steps import join_tests, positive_seconds, read_step
 from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
 from repoassay.interchange.harbor_variables import TaskVariables, check_asked_models
@@ -138,15 +138,8 @@ def _harbor(folder: Path) -> StateTask:
     )  # fmt: skip
     solution = next((each for each in (step / "solution", folder / "solution") if each.is_dir()), folder / "solution")
     task = _task(
-        folder, instruction, image, tests, told.artifacts,
-        tests_folder=step / "tests",
+        folder, instruction, image, tests, told, told.artifacts, tests_folder=step / "tests",
         solution=solution if (solution / "solve.sh").is_file() else None,
-        seconds=told.seconds,
-        test_seconds=told.test_seconds,
-        memory=told.memory,
-        internet=told.internet,
-        category=told.category,
-        variables=told.variables,
     )  # fmt: skip
     return _with_artifacts(task, told.artifacts) if told.separate else task
 
@@ -170,16 +163,9 @@ def _with_steps(folder: Path, told: HarborSettings, image: ImageRecipe) -> State
     steps = [parts for parts, _ in found]
     solved = [task_text(parts.solution, "solve.sh") for parts in steps if parts.solution]
     task = _task(
-        folder, "\n".join((instruction, *solved)), image, join_tests([tests for _, tests in found], steps),
+        folder, "\n".join((instruction, *solved)), image, join_tests([tests for _, tests in found], steps), told,
         [*told.artifacts, *(path for step in told.steps for path in step.artifacts)],
-        tests_folder=folder / "tests",
-        solution=None,
-        seconds=told.seconds,
-        test_seconds=told.test_seconds,
-        memory=told.memory,
-        internet=told.internet,
-        category=told.category,
-        variables=told.variables,
+        tests_folder=folder / "tests", solution=None,
     )  # fmt: skip
     return replace(task, steps=tuple(steps), reward=told.reward)
 
@@ -227,16 +213,17 @@ def _first(folder: Path) -> StateTask:
     script = folder / "run-tests.sh"
     tests = read_tests(folder / "tests", script if script.is_file() else None, image, rewards=False)
     solution = folder / "solution.sh"
-    return _task(
-        folder, instruction, image, tests, [],
-        tests_folder=folder / "tests",
-        solution=solution if solution.is_file() else None,
+    terms = TaskTerms(
         seconds=positive_seconds(about.get("max_agent_timeout_sec"), 900.0),
         test_seconds=positive_seconds(about.get("max_test_timeout_sec"), 240.0),
         memory=2 * 2**30,
         internet=True,
         category=printable(str(about.get("category") or "Software"), 80),
         variables=TaskVariables(),
+    )
+    return _task(
+        folder, instruction, image, tests, terms, [], tests_folder=folder / "tests",
+        solution=solution if solution.is_file() else None,
     )  # fmt: skip
 
 
@@ -253,9 +240,8 @@ def _told_first(about: Any) -> str:
 
 
 def _task(
-    folder: Path, instruction: str, image: ImageRecipe, tests: TaskTests, artifacts: list[str], *,
-    tests_folder: Path, solution: Path | None, seconds: float, test_seconds: float, memory: int, internet: bool,
-    category: str, variables: TaskVariables,
+    folder: Path, instruction: str, image: ImageRecipe, tests: TaskTests, terms: TaskTerms, artifacts: list[str], *,
+    tests_folder: Path, solution: Path | None,
 ) -> StateTask:  # fmt: skip
     if image.work == "/":
         raise ImportRefusal("It works in the root folder.", "environment/Dockerfile")
@@ -285,9 +271,10 @@ def _task(
     return StateTask(
         name=folder.name, title=printable(first, 100) if len(first) >= 3 else f"Task {folder.name}",
         instruction=instruction, recipe=image, work=image.work, places=places, tests=tests_folder,
-        fail_to_pass=tests.ids, solution=solution, seconds=seconds, test_seconds=test_seconds, memory=memory,
-        internet=internet, origin=f"task {printable(folder.name, 200)} of Harbor or terminal-bench", category=category,
-        variables=variables.values, keys=variables.keys, optional_keys=tuple(variables.optional),
+        fail_to_pass=tests.ids, solution=solution, seconds=terms.seconds, test_seconds=terms.test_seconds,
+        memory=terms.memory, internet=terms.internet, category=terms.category,
+        origin=f"task {printable(folder.name, 200)} of Harbor or terminal-bench", variables=terms.variables.values,
+        keys=terms.variables.keys, optional_keys=tuple(terms.variables.optional),
         runner=tests.runner, test_files=tests.files, moved=moved,
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ import math
 import secrets
 import threading
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from repoassay.errors import InfraFault
@@ -61,10 +62,7 @@ def run_reward_script(
         Unavailable: It asks a model, and the key is missing.
     """
 
-    def run(changes: Mapping[str, FileEdit | None], solution_passed: bool = False) -> HiddenTestRun:
-        surroundings = (environment, test_files, sandbox, limits, cancel, collect)
-        return _run(folder, base, changes, *surroundings, solution_passed=solution_passed)
-
+    run = partial(_run, folder, base, environment, test_files, sandbox, limits, cancel, collect)
     try:
         return run(edits)
     except InfraFault:
@@ -78,26 +76,15 @@ def run_reward_script(
 
 
 def _run(
-    folder: TaskFolder,
-    base: Path,
-    edits: Mapping[str, FileEdit | None],
-    environment: Path,
-    test_files: Mapping[str, bytes],
-    sandbox: Sandbox,
-    limits: Limits,
-    cancel: threading.Event | None,
-    collect: tuple[ExportSpec, ...],
-    *,
-    solution_passed: bool,
-) -> HiddenTestRun:
+    folder: TaskFolder, base: Path, environment: Path, test_files: Mapping[str, bytes], sandbox: Sandbox,
+    limits: Limits, cancel: threading.Event | None, collect: tuple[ExportSpec, ...],
+    edits: Mapping[str, FileEdit | None], *, solution_passed: bool = False,
+) -> HiddenTestRun:  # fmt: skip
     tests, state = folder.task.hidden_tests, folder.task.state
     assert state is not None
     (test,) = tests.all_ids
     secret = f"/run/verifier-{secrets.token_hex(16)}"
-    with (
-        temporary_folder("reward") as place,
-        open_script_models(tests, sandbox) as models,
-    ):
+    with temporary_folder("reward") as place, open_script_models(tests, sandbox) as models:
         own, public = Path(place, "own"), Path(place, "public")
         laid: dict[str, FileEdit | None] = {f"/{name}": edit for name, edit in edits.items()}
         laid |= {
