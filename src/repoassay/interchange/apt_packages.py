@@ -16,6 +16,7 @@ _LEFT_TO_US = frozenset({
 })  # fmt: skip
 """Packages whose work the task's environment or any machine does; a compiler is named by `_MEANT`."""
 _MEANT = {"build-essential": ("gcc", "g++", "make"), "procps": ("procps",), "gawk": ("gawk",)}
+# A list, since no index of packages says which of them are of use only while they run as a service.
 _SERVICES = re.compile(
     r"^(postgresql|mysql|mariadb|redis|nginx|apache2|httpd|docker|openssh-server|rabbitmq|mongo|supervisor|cron$|systemd"
     r"|memcached|haproxy|postfix|dovecot|bind9|vsftpd|proftpd|samba|slapd|squid|tomcat|elasticsearch|kafka|zookeeper"

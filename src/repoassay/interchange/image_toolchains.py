@@ -99,7 +99,8 @@ def chain_packages(command: str) -> tuple[str, ...]:
 
 
 def is_tool_chain(command: str, program: str) -> bool:
-    """Commands that only make a package of the machine's own to be had, or show that it is there."""
+    """Commands that only make a tool chain to be had, which its packages bring here, or show that it is there."""
+    # A list, since what the script behind an address does cannot be read off the address; others are refused.
     if program in ("curl", "wget"):
         return bool(re.fullmatch(r"(curl|wget) [^|;&]*(astral\.sh/uv|astral-sh/uv/releases|deb\.nodesource\.com"
                                  r"|bootstrap\.pypa\.io)[^|;&]*"

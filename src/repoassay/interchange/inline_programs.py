@@ -16,6 +16,7 @@ _CALL = re.compile(
     r"(?<![\w.$-])python3?(?:\.\d+)?(?= (?:-[uBsSE]+ )*(?:-c (?P<quote>['\"])|(?:- ?[^\n;&|<]*)?<<(?!<)"
     r"|-m (?P<tool>json\.tool|http\.server|py_compile|compileall|base64|zipfile|tarfile|gzip|ast|calendar)(?![\w.])))"
 )
+# A list of tools, since others of Python's own, such as unittest and pdb, are there to run what lies in the folder.
 _BODY = re.compile(
     r"[^\n;&|<]*<<-?[ \t]*(?P<mark>['\"]?)(?P<word>\w+)(?P=mark)[^\n]*\n(?P<text>.*?)\n\t*(?P=word)\s*?(?:\n|$)",
     re.DOTALL,

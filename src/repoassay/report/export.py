@@ -39,8 +39,9 @@ class ExportedFile:
 
 
 def write_figured(
-    figured: ReportTables, out: Path, formats: Collection[str] = FORMATS, progress: Progress | None = None
-) -> ExportedFile:
+    figured: ReportTables, out: Path, formats: Collection[str] = FORMATS,
+    progress: Progress = lambda what, done, total: None,
+) -> ExportedFile:  # fmt: skip
     """Write what was worked out.
 
     ::
@@ -55,11 +56,10 @@ def write_figured(
     Raises:
         BadInput: When something cannot be written there.
     """
-    said = progress or _silent
     found = charts(figured)
     _folders(out)
     files = _tables(list(figured.tables.values()), out / "tables", [name for name in _TABLES if name in formats])
-    pictures, why = _plots(found, out / "plots", [name for name in _PICTURES if name in formats], said)
+    pictures, why = _plots(found, out / "plots", [name for name in _PICTURES if name in formats], progress)
     files += pictures
     index = out / "index.html"
     parts = PageParts(
@@ -69,13 +69,9 @@ def write_figured(
         causes=causes_of(figured.rows),
         reviewed=figured.reviewed,
     )
-    pages = write_results(figured.rows, index, parts, "--out", said)
-    said("writing", 1, 1)
+    pages = write_results(figured.rows, index, parts, "--out", progress)
+    progress("writing", 1, 1)
     return ExportedFile(index, (*pages, *files), why)
-
-
-def _silent(what: str, done: int, total: int) -> None:
-    """Tell nobody."""
 
 
 def _folders(out: Path) -> None:

@@ -188,9 +188,13 @@ class _Miner:
         self._trials, self._claims, self._journal, self._on_row, self._stop = trials, claims, journal, on_row, cancel
 
     def run(
-        self, jobs: Sequence[tuple[MinedRepository, CommitFacts]], workers: int, idle: Callable[[], None] = lambda: None
-    ) -> tuple[list[MinedCommit], bool]:
-        """What became of each, and whether the user ended it before all were tried; `idle` is called when none is."""
+        self, jobs: Sequence[tuple[MinedRepository, CommitFacts]], workers: int,
+        heartbeat: Callable[[], None] = lambda: None,
+    ) -> tuple[list[MinedCommit], bool]:  # fmt: skip
+        """What became of each, and whether the user ended it before all were tried.
+
+        `heartbeat` is called now and then while none ends.
+        """
         done: list[MinedCommit] = []
         with ThreadPoolExecutor(workers) as pool:
             waiting: set[Future[MinedCommit | None]] = {pool.submit(self._tried, *job) for job in jobs}
@@ -202,7 +206,7 @@ class _Miner:
                             done.append(row)
                             self._on_row(row)
                     if not ended:
-                        idle()
+                        heartbeat()
             except BaseException:  # the second Ctrl-C, or SIGTERM: nobody waits for what is under way
                 self._stop.set()
                 self._given_up.set()

@@ -34,16 +34,10 @@ _HOME = "/home/agent"
 
 
 def run_reward_script(
-    folder: TaskFolder,
-    base: Path,
-    edits: Mapping[str, FileEdit | None],
-    environment: Path,
-    test_files: Mapping[str, bytes],
-    sandbox: Sandbox,
-    limits: Limits,
-    cancel: threading.Event | None = None,
+    folder: TaskFolder, base: Path, edits: Mapping[str, FileEdit | None], environment: Path,
+    test_files: Mapping[str, bytes], sandbox: Sandbox, limits: Limits, cancel: threading.Event | None = None,
     collect: tuple[ExportSpec, ...] = (),
-) -> HiddenTestRun:
+) -> HiddenTestRun:  # fmt: skip
     """Run the script of a state task's one test on `base` with `edits` applied.
 
     Args:
