@@ -14,7 +14,7 @@ UTILS = """\
 import numpy as np
 
 def same(got, wanted, message=""):
-    assert got == wanted, message
+    assert got == wanted, f"{message} {got} {wanted}"
 
 def passed_on(got, wanted):
     same(got=got, wanted=wanted)
@@ -103,6 +103,21 @@ def test_each_alteration_is_another_value_in_the_call(tmp_path: Path) -> None:
     assert len(altered) == 2
     assert "same(f(), [10, 20])" not in altered
     assert alterables(text, tmp_path, tests={"test"}) == {}
+
+
+def test_what_serves_as_expectation_alone_is_altered_where_it_stands(tmp_path: Path) -> None:
+    text = HEAD.format(call="wanted = [10, 20]; same(f(), wanted)") + (
+        "\n@pytest.mark.parametrize(('given', 'wanted'), [(1, 10), (2, 20)])\n"
+        "def test_rows(given, wanted):\n    same(f(given), wanted)\n"
+        "\ndef test_input():\n    wanted = [10, 20]\n    same(f(wanted), wanted)\n"
+    )
+    file = HelperFile("tests/unit/test_it.py", ast.parse(text), FILES.get)
+    found = alterables(text, tmp_path, tests={"test", "test_rows", "test_input"}, file=file)
+    assert found.keys() == {"test", "test_rows"}
+    for place in (*found["test"], *found["test_rows"]):
+        altered = alter(text, {place: 1})
+        assert "same(f(), wanted)" in altered
+        assert ("[(1, 10), (2, 20)]" in altered) != (altered.count("[10, 20]; same") == 2)  # one is the method's
 
 
 ENDINGS = """\

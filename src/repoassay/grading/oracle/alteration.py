@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repoassay.grading.hidden_tests.parsing import parse_anew
@@ -92,7 +92,10 @@ def alterables(
             continue
         if place.test and not place.fixed and place.test not in finding.doubled and id(place.node) in finding.sure:
             found.setdefault(place.test, []).extend(finding.at(place))
-    for test, line, arguments in HelperCalls(file).compared(set(tests or ()) - finding.doubled) if file else ():
+    helpers = HelperCalls(replace(file, tree=finding.rewriting.tree)) if file else None
+    calls = list(helpers.compared(set(tests or ()) - finding.doubled)) if helpers else []
+    finding.consumed |= {id(argument) for _, _, arguments in calls for argument in arguments}
+    for test, line, arguments in calls:
         found.setdefault(test, []).extend(finding.given(test, line, arguments))
     return {test: _disjoint(each) for test, each in found.items() if each}
 
@@ -132,18 +135,17 @@ class _Finding:
             if self._parses(place.node, (start, end), text):
                 yield made
         for compared in _compared(place.node):
-            for side in compared:  # of one side alone: with both altered they may be equal again
-                found = list(self._literals(side))
-                for nodes in found:
-                    own = all(side.lineno <= node.lineno <= (side.end_lineno or 0) for node in nodes)
-                    yield from self._literal(place.test, place.line if own else 0, nodes)
-                if found:
-                    break
+            yield from self.given(place.test, place.line, compared)
 
     def given(self, test: str, line: int, arguments: Sequence[ast.expr]) -> Iterator[Alterable]:
-        """What can be altered in arguments that a helper compares: in one alone, as in `at`."""
-        for nodes in next(filter(None, (list(self._literals(each)) for each in arguments)), []):
-            yield from self._literal(test, line, nodes)
+        """What can be altered in what is compared: in one side alone, for with both altered they may be equal again."""
+        for side in arguments:
+            found = list(self._literals(side))
+            for nodes in found:
+                own = all(side.lineno <= node.lineno <= (side.end_lineno or 0) for node in nodes)
+                yield from self._literal(test, line if own else 0, nodes)
+            if found:
+                break
 
     def _parses(self, node: ast.stmt, span: Span, text: str) -> bool:
         """Whether a statement, which may be one of thousands of its file, is one with a text in place of a span."""

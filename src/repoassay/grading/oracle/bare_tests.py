@@ -144,7 +144,9 @@ def _compared(
     """Parameters that a function surely compares by `==` with something else, and uses nowhere else."""
     if not _straight(function):
         return
-    uses = [node.id for node in ast.walk(function) if isinstance(node, ast.Name)]
+    told = [node.msg for node in function.body if isinstance(node, ast.Assert) and node.msg]  # by what has failed
+    in_messages = {id(node) for each in told for node in ast.walk(each)}
+    uses = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and id(node) not in in_messages]
     sides: list[_Side] = []
     for node in function.body:
         match node:
