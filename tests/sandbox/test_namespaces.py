@@ -69,6 +69,14 @@ def test_exit_codes_are_those_of_a_shell(
     assert (done.exit.ended, done.exit.code) == (Ended.EXITED, code)
 
 
+def test_names_of_ports_and_protocols_are_known(inside: Inside) -> None:
+    code = (
+        "import socket as s\nprint(s.getservbyname('http', 'tcp'), s.getservbyname('www'), s.getprotobyname('udp'))\n"
+    )
+    code += "print(s.getaddrinfo('1.2.3.4', 'http', type=s.SOCK_STREAM)[0][4])"
+    assert inside(code).stdout == b"80 80 17\n('1.2.3.4', 80)\n"
+
+
 def test_what_was_used_is_reported(inside: Inside) -> None:
     code = "import time; held = bytearray(40 * 2**20); end = time.process_time() + 0.3\n"
     code += "while time.process_time() < end: pass"
