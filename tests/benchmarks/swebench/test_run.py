@@ -67,6 +67,7 @@ def test_predictions_in_and_reports_out(tmp_path: Path, predictions: Path) -> No
 def test_the_solutions_as_predictions(tmp_path: Path) -> None:
     result = run(tmp_path, "--predictions", "gold", "--suite", str(STARTER), "--instance", GOOD)
     assert result.exit_code == 0, result.output
+    assert result.stderr.startswith("Judging 1 predictions; the environment and the proof of a new one")
     report = json.loads((tmp_path / "gold.repoassay.json").read_text())
     assert (report["total_instances"], report["resolved_ids"]) == (1, [GOOD])
 

@@ -136,13 +136,16 @@ class _Progress:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         self._console = Console(stderr=True)
-        self._quiet, self._plain = quiet, not quiet and not self._console.is_terminal
+        self._quiet, self._plain, self._total = quiet, not quiet and not self._console.is_terminal, total
         columns = (TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self._bar = Progress(*columns, console=self._console, disable=quiet or self._plain, transient=True)
         self._row = self._bar.add_task("judging", total=total)
 
     def __enter__(self) -> Callable[[Prediction, Verdict, bool], object]:
         self._bar.start()
+        if self._plain:
+            first = "the environment and the proof of a new one are made first, which takes minutes"
+            click.echo(f"Judging {self._total} predictions; {first}.", err=True)
         return self._tell
 
     def __exit__(self, *_: object) -> None:
