@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 
 from diagnosis.dialogue import trajectory
 from repoassay.diagnosis import AttemptCase, builtin_rules, diagnose, load_rules
-from repoassay.diagnosis.classes import ErrorClass
 from repoassay.diagnosis.rules import HINTS
 from repoassay.errors import BadInput
 from repoassay.types.verdict import Outcome
@@ -51,13 +50,6 @@ def test_rules_of_a_user_are_added_and_replace(tmp_path: Path) -> None:
     case = AttemptCase(expected=("a.png",), left=(), outcome=Outcome.NO_OUTPUT)
     assert diagnose(made, None, case, rules=rules).label == "E1"
     assert diagnose(made, None, case).classes[0].rule == "stopped-short"
-
-
-def test_an_edit_that_changes_nothing_though_its_commands_ran_is_not_unclear() -> None:
-    made = trajectory("@ Mend it.\n$ echo x >> shop.py\n! \nD")
-    found = diagnose(made, None, AttemptCase(edit=True, outcome=Outcome.NO_OUTPUT)).classes[0]
-    assert (found.rule, found.code) == ("stopped-short", ErrorClass.E2)
-    assert not diagnose(made, None, AttemptCase(edit=True, outcome=Outcome.FAILED)).classes
 
 
 @pytest.mark.parametrize(

@@ -123,19 +123,18 @@ def _causes(
     if (
         missing(story.case)
         and not story.empty
-        and (story.case.expected or (story.case.edit and story.case.outcome is Outcome.NO_OUTPUT))
+        and story.case.expected
         and left_out is None
         and last is None
         and not breaches
     ):
-        made = "made the deliverable" if story.case.expected else "changed what was handed out"
         yield RootCause(
             ErrorClass.E2,
             Subclass.NO_FOLLOW_UP,
             0.5,
             "stopped-short",
-            f"programs ran without error, but none {made}",
-            (fact("no deliverable is there" if story.case.expected else "nothing is changed"),),
+            "programs ran without error, but none made the deliverable",
+            (fact("no deliverable is there"),),
         )
 
 
