@@ -227,7 +227,7 @@ def test_what_is_no_patch_for_this_tree(task: PreparedTask, sandbox: Sandbox, pa
     assert verdict.comments
 
 
-@pytest.mark.by_day(1)
+@pytest.mark.long
 def test_an_endless_loop_times_out_and_nothing_is_left(grade: Grade) -> None:
     verdict = grade({"calc/__init__.py": "import os, time\nos.environ['MARK'] = 'endless-calc'\n"
                      "def add(a, b):\n    while True:\n        time.sleep(0.01)\n"})  # fmt: skip
