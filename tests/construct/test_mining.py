@@ -6,7 +6,7 @@ import json
 import re
 import signal
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -42,7 +42,7 @@ from repoassay.construct.mining.journal import MiningJournal
 from repoassay.construct.mining.rules import CommitFacts, RuleFinding, TouchedFile
 from repoassay.construct.mining.told_names import NeededFact, needed_facts, untold
 from repoassay.construct.mining.told_names_javascript import needed_javascript_facts
-from repoassay.construct.mining.trials import LocalTrials
+from repoassay.construct.mining.trials import trial_refusal
 from repoassay.errors import BadInput, Unavailable
 from repoassay.model_proxy import ScriptedUpstream, open_model
 from repoassay.sandbox.cache import Cache
@@ -320,8 +320,12 @@ def mined(
 
 
 @needs_python
-def test_a_second_ctrl_c_waits_for_nothing_and_loses_no_commit(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
-    """The command hears the first one; what comes out of it is what the second raises."""
+def test_a_second_ctrl_c_waits_for_nothing_and_loses_no_commit(
+    tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command hears the first one; what comes out of it is what the second raises. It says what it is at."""
+    monkeypatch.setattr(mine_module, "_TELL", 0.01)  # of a minute
+    heard: list[str] = []
     mark, repo = Marked(), make_repo(tmp_path / "shop")
     repo.commit({"shop.py": BROKEN, "tests/test_shop.py": TEST, "LICENSE": ""}, "Start")
     endless = f"subprocess.run([sys.executable, '-c', 'import time; time.sleep(3600)', '{mark.word}'])"
@@ -329,51 +333,23 @@ def test_a_second_ctrl_c_waits_for_nothing_and_loses_no_commit(tmp_path: Path, c
     repo.commit({"shop.py": REPAIRED, "tests/test_shop.py": test}, SAYS)
 
     def press() -> None:
-        wait_until(mark.alive)
+        wait_until(lambda: mark.alive() and heard)
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     suite, presses = tmp_path / "suite", threading.Thread(target=press)
     presses.start()
     with interruptible(), pytest.raises(KeyboardInterrupt):
-        mine_histories([str(repo.path)], suite, cache, sandbox, MiningRequest())
+        mine_histories([str(repo.path)], suite, cache, sandbox, MiningRequest(), heartbeat=heard.append)
     presses.join()
     assert not mark.alive()
+    assert re.fullmatch(r"shop [0-9a-f]{10}: .+, \d+ s", heard[-1])
     assert [row for row in MiningJournal(suite).rows() if row.status in (CommitStatus.TASK, CommitStatus.REFUSED)] == []
 
 
-@needs_python
-def test_a_fault_of_ours_says_what_to_do(
-    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def lacks(*_: object) -> None:
-        raise Unavailable("This machine has no Python.", "Get one: uv python install 3.11.")
-
-    monkeypatch.setattr(LocalTrials, "_made", lacks)
-    report = mine_histories([str(market.path)], tmp_path / "suite", cache, sandbox, MiningRequest())
-    assert {row.reason for row in report.tried} == {"This machine has no Python. Get one: uv python install 3.11."}
-
-
-@needs_python
-def test_what_is_under_way_is_told_while_no_commit_is_finished(
-    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    heard: list[str] = []
-    told = threading.Event()
-
-    def slow(self: LocalTrials, repository: object, candidate: object, step: Callable[[str], None]) -> None:
-        step("trying Python 3.11")
-        assert told.wait(60)
-        raise BadInput("No.", "Go on.")
-
-    def hear(what: str) -> None:
-        if "trying" in what:
-            heard.append(what)
-            told.set()
-
-    monkeypatch.setattr(LocalTrials, "_made", slow)
-    monkeypatch.setattr(mine_module, "_TELL", 0.01)
-    mine_histories([str(market.path)], tmp_path / "suite", cache, sandbox, MiningRequest(), heartbeat=hear)
-    assert re.fullmatch(r"market [0-9a-f]{10}: trying Python 3\.11, \d+ s", heard[0])
+def test_a_fault_of_ours_says_what_to_do() -> None:
+    fault = trial_refusal(Unavailable("This machine has no Python.", "Get one: uv python install 3.11."))
+    assert fault["reason"] == "This machine has no Python. Get one: uv python install 3.11."
+    assert fault["status"] is CommitStatus.FAULT
 
 
 def by_subject(report: MiningReport) -> dict[str, MinedCommit]:
