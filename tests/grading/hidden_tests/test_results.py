@@ -29,6 +29,13 @@ def test_a_whole_run() -> None:
     assert not read_channel(lines({"ready": True}, GOOD), KEY, ["t.py::a"]).passed
 
 
+def test_results_are_told_in_the_order_of_the_run_too() -> None:
+    ran = [{**GOOD, "id": f"t.py::{name}"} for name in "cab"]
+    told = read_channel(lines(*ran, {"end": 0}), KEY, ["t.py::a", "t.py::z"])
+    assert [test.id for test in told.tests] == ["t.py::a", "t.py::z"]
+    assert [test.id for test in told.reported] == ["t.py::c", "t.py::a", "t.py::b"]
+
+
 @pytest.mark.parametrize(
     "body",
     [

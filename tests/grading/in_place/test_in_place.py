@@ -283,6 +283,26 @@ def test_source():
     assert verdict.outcome is Outcome.PASSED, verdict.comments
 
 
+ROWS = """
+
+import pytest
+
+@pytest.mark.parametrize("count, wanted", [(20, "40"), (2, "6"), (0, "")])
+def test_label(price, count, wanted):
+    assert str(price(count) or "") == wanted
+"""
+
+
+def test_rows_that_are_told_by_their_values_are_matched_by_the_order_in_which_they_ran(
+    judge: Judge, tmp_path: Path
+) -> None:
+    """Altered rows have other ids; the row without a word to alter keeps its own, and is named by the task."""
+    rows = tuple(f"tests/check_prices.py::test_label[{row}]" for row in ("20-40", "2-6", "0-"))
+    folder = make_task(tmp_path / "rows", checks=CHECKS + ROWS, must=rows[0], guards=(*GUARDS, *rows[1:]))
+    verdict = judge(folder, SOLUTION)
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+
+
 def test_a_guard_fails_a_submission_twice_or_not(judge: Judge, shop: TaskFolder) -> None:
     breaks = diff({"shop/prices.py": (WRONG, RIGHT.replace("count * 3", "count * 4"))})
     assert breaks != SOLUTION

@@ -47,6 +47,12 @@ class ChannelReport:
         """Whether every expected test was reported passed and nothing is amiss."""
         return self.complete and not self.signs and all(test.outcome == "passed" for test in self.tests)
 
+    @property
+    def reported(self) -> list[TestResult]:
+        """Every result that was reported, asked for or not, in the order in which tests ran."""
+        results = {test.id: test for test in (*self.tests, *self.others)}
+        return [results[name] for name in self.names]
+
 
 @dataclass(frozen=True, slots=True)
 class HiddenTestRun:

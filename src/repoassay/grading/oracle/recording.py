@@ -306,5 +306,4 @@ def _sketch(told: ChannelReport, ids: Sequence[str]) -> list[tuple[str, list[int
 
 
 def _of_file(told: ChannelReport, name: str) -> list[str]:
-    results = (*told.tests, *told.others)
-    return [test.id for test in results if test.id.partition("::")[0] == name and test.id != name]
+    return [test.id for test in told.reported if test.id.partition("::")[0] == name and test.id != name]
