@@ -102,6 +102,20 @@ def test_lost_tests_refuse_a_task_with_their_share(
     assert _given_up(make(repo, tmp_path / "suite", cache, sandbox)) == 1
 
 
+@pytest.mark.exhaustive
+def test_tests_that_do_not_end_refuse_a_commit_before_any_proof(
+    tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = fixed(tmp_path / "shop")
+    repo.git("reset", "--quiet", "--hard", "HEAD~1")
+    slow = "\n\ndef test_slow():\n    import time\n    time.sleep(3000)\n"
+    repo.commit({"shop.py": VERSION + AVERAGE, "tests/conftest.py": HALF, "tests/test_shop.py": NEW + slow})
+    monkeypatch.setattr(trial, "_MOST_TRIALS", 1)
+    made = make(repo, tmp_path / "suite", cache, sandbox, most_seconds=20)
+    assert (made.finding, made.folder, made.proven.cases) == (ProofFinding.SLOW, None, ())
+    assert "did not end within 20 s" in made.reasons[0] and "--timeout" in made.reasons[0]
+
+
 def _given_up(made: Constructed) -> int:
     return sum(each.startswith("Given up") for each in made.said)
 

@@ -16,7 +16,15 @@ from repoassay.cli.asked_model import asking_options, open_asked_model
 from repoassay.cli.mine_difficulty import check_difficulty, difficulty_options, measure_difficulty
 from repoassay.exits import interrupt_sets
 from repoassay.json_output import print_document
-from repoassay.options import PATH, executor_option, isolation_option, json_option, node_workers, workers_option
+from repoassay.options import (
+    PATH,
+    FiniteRange,
+    executor_option,
+    isolation_option,
+    json_option,
+    node_workers,
+    workers_option,
+)
 
 if TYPE_CHECKING:
     from repoassay.construct import MinedCommit, MiningPlan, MiningReport
@@ -73,6 +81,8 @@ CALLS = "model-calls.jsonl"
     metavar="N",
     help="How often the tests run at the base, and with the change.",
 )
+@click.option("--timeout", type=FiniteRange(0, 86400, min_open=True), default=300, show_default=True, metavar="S",
+              help="Seconds the tests of a commit may take in one run; slower ones are refused.")  # fmt: skip
 @click.option("--seed", type=int, default=15, show_default=True, help="What the draw depends on.")
 @click.option("--update", is_flag=True, help="Draw only from commits that no earlier call has seen.")
 @click.option("--bundle", is_flag=True, help="Store base trees with the suite, also of repositories that have a URL.")
@@ -91,9 +101,9 @@ CALLS = "model-calls.jsonl"
 @json_option
 def mine(
     repositories: tuple[str, ...], since: str | None, until: str | None, most: int | None, kinds: str,
-    issues: Path | None, rules: Path | None, suite: Path, proofs: int, seed: int, update: bool, bundle: bool,
-    mirrors: tuple[str, ...], rewriter: str | None, only_plan: bool, workers: int, executor: str, isolation: str,
-    as_json: bool, **asking: Any,
+    issues: Path | None, rules: Path | None, suite: Path, proofs: int, timeout: float, seed: int, update: bool,
+    bundle: bool, mirrors: tuple[str, ...], rewriter: str | None, only_plan: bool, workers: int, executor: str,
+    isolation: str, as_json: bool, **asking: Any,
 ) -> None:  # fmt: skip
     """Make a suite of tasks out of the histories of repositories: folders, git bundles, URLs, or OWNER/NAME.
 
@@ -127,7 +137,7 @@ def mine(
     asked = MiningRequest(
         since=_day(since, "--since"), until=_day(until, "--until"), most=most, kinds=_kinds(kinds),
         rules=read_mining_rules(rules), issues=read_issues(issues), proofs=proofs, bundle=bundle, seed=seed,
-        update=update, mirrors=read_mirrors(mirrors),
+        update=update, mirrors=read_mirrors(mirrors), most_seconds=timeout,
     )  # fmt: skip
     check_difficulty(asking)
     if executor != "local" and rewriter:

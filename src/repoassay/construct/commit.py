@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -157,6 +157,8 @@ class TaskMaking:
             return Constructed(
                 draft.task.id, ProofFinding.UNBUILDABLE, ProvenTask(()), draft.base, draft.solution, reasons=reasons
             )
+        if not trial.ended:
+            return self._slow(trial, given_up)
         draft = replace(trial.draft, said=(*trial.draft.said, *(f"Given up: {each}" for each in given_up)))
         if request.seconds is None:
             draft = draft.with_seconds(max(60.0, math.ceil(4 * trial.run.exit.wall / 30) * 30.0))
@@ -168,6 +170,16 @@ class TaskMaking:
             times=self.times, workers=self.workers, on_run=self.done, probe=self.probe,
         )  # fmt: skip
         return self._finish(draft, proven, layout)
+
+    def _slow(self, trial: RecipeTrial, given_up: Sequence[str]) -> Constructed:
+        draft = trial.draft
+        reasons = (
+            f"One run of its tests did not end within {draft.task.hidden_tests.seconds:g} s. Give them more with"
+            " --timeout.", *given_up,
+        )  # fmt: skip
+        return Constructed(
+            draft.task.id, ProofFinding.SLOW, ProvenTask(()), draft.base, draft.solution, reasons=reasons
+        )
 
     def _try(self, draft: TaskDraft, request: TaskRequest, history: History) -> tuple[RecipeTrial | None, list[str]]:
         tree = history.tree(draft.solution)

@@ -25,8 +25,6 @@ from repoassay.types import IN_REPOSITORY, Environment, Grading, HiddenTests, Re
 __all__ = ["draft_commit", "repository_name"]
 
 _MAX_FILE = 16 * 2**20
-_MOST_SECONDS = 900
-"""What tests in the repository may take in one run before it is known what they take."""
 
 
 def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool) -> TaskDraft:
@@ -134,7 +132,7 @@ def _hidden_tests(asked: TaskRequest, ours: MaintainersTests | NodeTests | None,
     """What decides, before it is known which tests must pass."""
     return HiddenTests(
         fail_to_pass=("to::prove",),
-        seconds=asked.seconds or (_MOST_SECONDS if ours else 60),
+        seconds=asked.seconds or (asked.most_seconds if ours else 60),
         cwd="repository",
         runner=asked.runner,
         reader=ours.reader if isinstance(ours, NodeTests) else "pytest",

@@ -43,6 +43,7 @@ class ProofFinding(StrEnum):
     BROKEN = "broken"
     LOSSY = "lossy"
     UNBUILDABLE = "unbuildable"
+    SLOW = "slow"
     DOUBTFUL = "doubtful"
 
 

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["Proposal", "TaskRequest"]
+__all__ = ["MOST_SECONDS", "Proposal", "TaskRequest"]
+
+MOST_SECONDS = 300.0
+"""What one run may take: the proofs and the grading of them run the tests some ten times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class TaskRequest:
         import_path: Folders of the repository to import from; the root, and `src` where there is one, when empty.
         seconds: How long the tests may take in one run; None for a minute, or with the runner `repository` for some
             times what they take.
+        most_seconds: How long the repository's own tests may take in one run before it is known what they take; where
+            they take longer, the change is refused.
         licence: The repository's licence; None for what its files say.
         bundle: Whether the base tree is stored beside the task.
         proposal: Makes it a pull-request task, where not None.
@@ -60,6 +65,7 @@ class TaskRequest:
     only: tuple[str, ...] = ()
     import_path: tuple[str, ...] = ()
     seconds: float | None = None
+    most_seconds: float = MOST_SECONDS
     licence: str | None = None
     bundle: bool = False
     proposal: Proposal | None = None

@@ -15,6 +15,7 @@ from repoassay.errors import DiskFull, InfraFault
 from repoassay.grading import HiddenTestRun, run_hidden
 from repoassay.sandbox import Sandbox
 from repoassay.text import join_names, printable
+from repoassay.types import Ended
 from repoassay.workspace import PreparedTask
 
 __all__ = ["RecipeTrial", "run_recipe", "try_recipes"]
@@ -69,6 +70,11 @@ class RecipeTrial:
     unseen: Mapping[str, int]
 
     @property
+    def ended(self) -> bool:
+        """Whether the run came to its end within the limit of time."""
+        return self.run.exit.ended is not Ended.TIMED_OUT
+
+    @property
     def passed(self) -> int:
         """How many tests passed."""
         return sum(test.outcome == "passed" for test in self.run.told.others)
@@ -79,6 +85,13 @@ class RecipeTrial:
         failed = sum(test.outcome not in ("passed", "skipped") for test in self.run.told.others)
         whole = self.passed + failed + sum(self.unseen.values())
         return (whole - self.passed) / whole if whole else 1.0
+
+    @property
+    def complaint(self) -> str:
+        """Why another recipe may be better, without a full stop."""
+        if not self.ended:
+            return f"the tests did not end within {self.draft.task.hidden_tests.seconds:g} s"
+        return f"{self.lost:.0%} of the tests are lost"
 
     def missing(self, inference: Inference) -> tuple[str, ...]:
         """Packages that the run asked for, by import, fixture or option, and that are not installed."""
@@ -161,13 +174,14 @@ def try_recipes(
             if not way.shared:
                 waiting.insert(0, replace(way, pinned=False))
             continue
-        if best is None or (trial.lost, -trial.passed) < (best.lost, -best.passed):
+        if best is None or (not trial.ended, trial.lost, -trial.passed) < (not best.ended, best.lost, -best.passed):
             best = trial
         seconds += trial.run.exit.wall
-        if trial.lost <= _GOOD:
+        if trial.ended and trial.lost <= _GOOD:
             break
-        given_up.append(f"{what}: {trial.lost:.0%} of the tests are lost.")
-        step(f"not only with {what}: {trial.lost:.0%} of the tests are lost")
+        why = trial.complaint
+        given_up.append(f"{what}: {why}.")
+        step(f"not only with {what}: {why}")
         missing = tuple(name for name in trial.missing(inference) if name not in way.besides)
         if missing:
             waiting.insert(0, replace(way, besides=(*way.besides, *missing)))

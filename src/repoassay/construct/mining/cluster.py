@@ -22,6 +22,7 @@ from repoassay.construct.mining.request import MiningRequest
 from repoassay.construct.mining.rules import CommitFacts, MiningRules
 from repoassay.construct.mining.trials import LocalTrials, MinedRepository, trial_refusal
 from repoassay.construct.placement import bundle_base, part_folder, place_task
+from repoassay.construct.task_request import MOST_SECONDS
 from repoassay.errors import BadInput, BadTask, InfraFault, Interrupted, Unavailable
 from repoassay.executors import (
     CacheParcel,
@@ -64,6 +65,7 @@ class MiningSettings(Record):
     rules: MiningRules
     issues: Mapping[int, str]
     proofs: int
+    most_seconds: float = MOST_SECONDS
 
 
 class MiningJob(Record):
@@ -124,7 +126,7 @@ def open_trials(here: LocalTrials, executor: str, workers: int | None) -> Iterat
     asked = here.request
     settings = MiningSettings(
         isolation=here.bench.sandbox.name, kinds=asked.kinds, rules=asked.rules, issues=asked.issues,
-        proofs=asked.proofs,
+        proofs=asked.proofs, most_seconds=asked.most_seconds,
     )  # fmt: skip
     setup = NodeSetup(_WORK, settings.model_dump(mode="json"), MinedAnswer)
     cluster = find_executor(executor).open(setup, workers)

@@ -34,7 +34,11 @@ class MiningNode:
     def __init__(self, data: Mapping[str, Any], place: NodePlace) -> None:
         settings = MiningSettings.model_validate(data)
         self._request = MiningRequest(
-            kinds=settings.kinds, rules=settings.rules, issues=settings.issues, proofs=settings.proofs
+            kinds=settings.kinds,
+            rules=settings.rules,
+            issues=settings.issues,
+            proofs=settings.proofs,
+            most_seconds=settings.most_seconds,
         )
         self._cache = place.cache
         self._bench = GradingContext(None, place.cache, open_sandbox(settings.isolation, place.cache))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from repoassay.construct.mining.rewriting import InstructionRewriter
 from repoassay.construct.mining.rules import MiningRules
+from repoassay.construct.task_request import MOST_SECONDS
 
 __all__ = ["MiningRequest"]
 
@@ -23,6 +24,7 @@ class MiningRequest:
         rules: Which commits may become tasks.
         issues: Texts of issues and pull requests by number.
         proofs: Runs of the tests on each side.
+        most_seconds: How long the tests of a commit may take in one run.
         bundle: Whether base trees are stored with the suite; always so for repositories that are a folder or bundle.
         seed: What the draw depends on.
         update: Whether only commits are drawn that no earlier call has seen.
@@ -37,6 +39,7 @@ class MiningRequest:
     rules: MiningRules = field(default_factory=MiningRules)
     issues: Mapping[int, str] = field(default_factory=dict)
     proofs: int = 3
+    most_seconds: float = MOST_SECONDS
     bundle: bool = False
     seed: int = 15
     update: bool = False

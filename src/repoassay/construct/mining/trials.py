@@ -122,6 +122,7 @@ class LocalTrials:
             repository.url, facts.commit, base=facts.parents[0], instruction=instruction, bundle=repository.bundled,
             id=safe_id(f"{repository.name}-{facts.commit[:10]}"), runner="repository",
             proposal=Proposal() if self._kind(candidate) == "pull-request" else None,
+            most_seconds=self.request.most_seconds,
         )  # fmt: skip
         assert request.id is not None
         left = tasks_folder(self.suite) / request.id

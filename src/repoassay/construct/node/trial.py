@@ -49,10 +49,12 @@ def try_node_recipes(
             given_up.append(f"Packages {recipe.words}: {why}")
             step(f"not with packages {recipe.words}: {why}")
             continue
-        if best is None or trial.lost < best.lost:
+        if best is None or (not trial.ended, trial.lost) < (not best.ended, best.lost):
             best = trial
-        if trial.lost <= _GOOD:
+        if trial.ended and trial.lost <= _GOOD:
             break
-        given_up.append(f"Packages {recipe.words}: {trial.lost:.0%} of the tests are lost.")
-        step(f"not only with packages {recipe.words}: {trial.lost:.0%} of the tests are lost")
+        given_up.append(f"Packages {recipe.words}: {trial.complaint}.")
+        step(f"not only with packages {recipe.words}: {trial.complaint}")
+        if not trial.ended:
+            break
     return best, given_up

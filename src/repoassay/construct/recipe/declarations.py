@@ -45,30 +45,17 @@ class RequirementSource:
     extra: str = ""
 
 
+_OTHER_WORDS = frozenset({
+    "mypy", "lint", "docs", "doc", "typing", "bench", "benchmark", "fuzz", "release", "publish", "min", "minimal",
+    "minimum", "oldest", "lowest", "nightly", "pre", "coverage", "random",
+})  # fmt: skip
+"""Words of names that are for something else, whatever else they say."""
+
+
 def purpose_of(name: str) -> Purpose:
     """What a group, an extra, an environment or a file of this name is for."""
     words = set(re.split(r"[^a-z]+", name.lower()))
-    if words & {
-        "mypy",
-        "lint",
-        "docs",
-        "doc",
-        "typing",
-        "bench",
-        "benchmark",
-        "fuzz",
-        "release",
-        "publish",
-        "min",
-        "minimal",
-        "minimum",
-        "oldest",
-        "lowest",
-        "nightly",
-        "pre",
-        "coverage",
-        "random",
-    }:
+    if words & _OTHER_WORDS:
         return Purpose.OTHER
     if words & {"test", "tests", "testing", "unittest", "pytest"}:
         return Purpose.TESTS

@@ -47,35 +47,10 @@ _LOG = re.compile(
     r"|\d{1,3}%\|| - (?:INFO|WARNING|DEBUG|ERROR) - |\[[\d:]{4,8}<[\d:?]{1,8}|it/s\]|s/it\]"
     r"|UserWarning|FutureWarning|DeprecationWarning",
 )
-_FILTERS = frozenset(
-    [
-        "cat",
-        "jq",
-        "awk",
-        "sort",
-        "uniq",
-        "grep",
-        "sed",
-        "head",
-        "tail",
-        "cut",
-        "tr",
-        "echo",
-        "printf",
-        "column",
-        "paste",
-        "tac",
-        "rev",
-        "xsltproc",
-        "git",
-        "diff",
-        "curl",
-        "wget",
-        "base64",
-        "ls",
-        "find",
-    ]
-)
+_FILTERS = frozenset({
+    "cat", "jq", "awk", "sort", "uniq", "grep", "sed", "head", "tail", "cut", "tr", "echo", "printf", "column",
+    "paste", "tac", "rev", "xsltproc", "git", "diff", "curl", "wget", "base64", "ls", "find",
+})  # fmt: skip
 _PROGRAMS = (".py", ".sh", ".js", ".ipynb", ".md", ".toml", ".cfg", ".yaml", ".yml", ".rb", ".r")
 _CLEARS = {
     "mock-data": "the task asks for invented data, the mock stands in a test, or a later real run made the deliverable",

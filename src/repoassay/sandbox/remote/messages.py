@@ -13,34 +13,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from repoassay.types import Ended, Exit, Limits
 
 __all__ = [
-    "CHANNEL",
-    "COLLECTED_OVERHEAD",
-    "MESSAGE",
-    "PIECE",
-    "PROTOCOL",
-    "Acknowledgement",
-    "CollectRequest",
-    "CommandRequest",
-    "ExecNumber",
-    "ExecRequest",
-    "FileError",
-    "FileRequest",
-    "RemoteChange",
-    "RemoteChanges",
-    "RemoteExit",
-    "RemoteOutcome",
-    "RemoteRejection",
-    "RemoteState",
-    "ServiceDescription",
-    "SessionName",
-    "SessionRequest",
-    "SnapshotName",
-    "SnapshotRequest",
-    "TreeMount",
-    "TreeNames",
-    "read_message",
-    "write_message",
-]
+    "CHANNEL", "COLLECTED_OVERHEAD", "MESSAGE", "PIECE", "PROTOCOL", "Acknowledgement", "CollectRequest",
+    "CommandRequest", "ExecNumber", "ExecRequest", "FileError", "FileRequest", "RemoteChange", "RemoteChanges",
+    "RemoteExit", "RemoteOutcome", "RemoteRejection", "RemoteState", "ServiceDescription", "SessionName",
+    "SessionRequest", "SnapshotName", "SnapshotRequest", "TreeMount", "TreeNames", "read_message", "write_message",
+]  # fmt: skip
 
 PROTOCOL = 1
 MESSAGE = 256 * 2**20
