@@ -65,6 +65,28 @@ def test_an_agent_that_dawdles_is_timed_out_though_its_last_call_never_ended(tmp
     assert outcome(found) is Outcome.TIMED_OUT
 
 
+HANGS_UP = """\
+import json, os, socket, time, urllib.parse
+url = urllib.parse.urlsplit(os.environ["OPENAI_BASE_URL"] + "/chat/completions")
+body = json.dumps({"model": "any", "messages": [{"role": "user", "content": "Count to a million."}]})
+head = f"POST {url.path} HTTP/1.1\\r\\nHost: x\\r\\nAuthorization: Bearer {os.environ['OPENAI_API_KEY']}\\r\\n"
+with socket.create_connection((url.hostname, url.port)) as asking:
+    asking.sendall(f"{head}Content-Length: {len(body)}\\r\\n\\r\\n{body}".encode())
+    time.sleep(0.3)
+time.sleep(60)
+"""
+
+
+def test_an_agent_that_asks_something_slow_and_hangs_up_is_timed_out(tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "asks.py").write_text(HANGS_UP)
+    agent = {"kind": "command", "command": "python {agent}/asks.py", "folder": str(tmp_path / "agent")}
+    found = one(tmp_path, [said(fault={"silence": 600, "times": LASTING})], {"timeout": "4"}, agent=agent)
+    assert outcome(found) is Outcome.TIMED_OUT, found.verdict.comments
+    (call,) = read_calls(found.folder / JOURNAL).calls
+    assert call.fault == "closed" and call.seconds < 2  # half of the time: what the agent may wait for
+
+
 def test_an_agent_that_asks_nonsense_is_at_fault_itself(tmp_path: Path) -> None:
     """The script is at its end: a request it has no turn for is answered 400, as a vendor answers a bad one."""
     found = one(tmp_path, [shell("ls")])

@@ -87,11 +87,12 @@ def _outage(spent: Spending, submission: Submission, account: AttemptAccess) -> 
 
 
 def _stall(last: Call, submission: Submission, account: AttemptAccess) -> str:
-    """Silence for at least half of an attempt's time; a last call that is merely slow is the agent's affair."""
+    """Silence for at least half of an attempt's time, in which it waited; a last call that is merely slow, or that
+    nobody waited for, is the agent's affair."""  # fmt: skip
     ending, at = submission.exit, account.ended_at
     if ending is None or at is None or ending.ended is not Ended.TIMED_OUT or last.first_byte is not None:
         return ""
-    waited = (at - last.at).total_seconds()
+    waited = min((at - last.at).total_seconds(), last.seconds)
     if waited < ending.wall / 2:
         return ""
     return f"silence at call {last.seq}, for the last {waited:.0f} of {ending.wall:.0f} seconds"

@@ -25,6 +25,8 @@ _PASSED_BACK = ("content-type", "request-id", "x-request-id", "retry-after", "re
 _PASSED_BACK_PREFIXES = ("anthropic-ratelimit-", "x-ratelimit-", "openai-")
 _OURS = frozenset({"credentials", "quota", "closed", "gateway"})
 _AGENTS = frozenset({"rejected", "client_gone"})
+_LOOK = 0.2
+"""Seconds between two looks whether the client is still there."""
 
 
 class Exchange:
@@ -54,6 +56,7 @@ class Exchange:
         self.fault = ""
         self.detail = ""
         self.first_byte: float | None = None
+        self.left: float | None = None
         self.raw = b""
         self.sent = 0
         self.seen = 0
@@ -67,6 +70,12 @@ class Exchange:
     def begin(self) -> None:
         """The request's body is there: latency counts from now."""
         self.started = time.perf_counter()
+
+    async def watch(self) -> None:
+        """Note when the client hangs up, for as long as this runs."""
+        while self.request.transport is not None:
+            await asyncio.sleep(_LOOK)
+        self.left = time.perf_counter()
 
     def mark_first_byte(self) -> None:
         """The first byte of the answer's body is here."""
@@ -131,7 +140,7 @@ class Exchange:
             answered_by=_plain(self.answered_by),
             untold=self.untold,
             first_byte=None if self.first_byte is None else round(self.first_byte, 6),
-            seconds=round(time.perf_counter() - self.started, 6),
+            seconds=round(self._ended() - self.started, 6),
             retries=self.retries,
             refused=self.refused,
             fault=self.fault,
@@ -144,6 +153,10 @@ class Exchange:
             dropped=tuple(_plain(name[:60]) for name in self.dropped[:20]),
             body=f"{self.seq:06d}" if self.entry is not None and self.entry.keep_bodies and self.forwarded else "",
         )
+
+    def _ended(self) -> float:
+        """When it was over: of a call that was never answered, when nobody waited for it any more."""
+        return self.left if self.left is not None and self.fault == "closed" else time.perf_counter()
 
     def cost(self, prices: Prices, model: str) -> Cost:
         """What it cost: by the price table, or by the upstream's own word where that has no price."""

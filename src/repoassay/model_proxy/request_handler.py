@@ -131,11 +131,13 @@ class RequestHandler:
         if entry.inflight >= self.limits.concurrency:
             return exchange.refuse(dialect, ProviderTrouble.BUSY, f"More than {self.limits.concurrency} calls at once.")
         entry.inflight += 1
+        watching = asyncio.create_task(exchange.watch())
         try:
             return await self._call(exchange, entry, dialect, route)
         except orjson.JSONEncodeError:
             return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, "The body is nested too deeply.")
         finally:
+            watching.cancel()
             entry.inflight -= 1
 
     async def _call(

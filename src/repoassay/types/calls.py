@@ -40,7 +40,8 @@ class Call(Record):
         untold: Tries that broke off after the upstream may have worked on them: their tokens are unknown.
         price: US dollars; None is unknown, and `price_note` says why. `price_source`: where the price is from.
         upstream_cost: US dollars by the upstream's own word, None when it does not say.
-        first_byte: Seconds to the first byte of the answer's body; `seconds`: to its last. Both from the request's end.
+        first_byte: Seconds to the first byte of the answer's body; `seconds`: to its last, or of one that the
+            attempt's end cut short, to when the agent hung up. Both from the request's end.
         refused: Why the model proxy did not forward it, empty when it did.
         fault: What went wrong, empty when nothing; its words: docs/model-proxy.md. `whose` says whose doing it is.
         request_bytes: Size of the request's body; `response_bytes`: of what the client was sent.
