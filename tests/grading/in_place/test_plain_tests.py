@@ -32,6 +32,23 @@ WITHOUT = BY_HELPER.replace("check(price(40), 80)", "assert_right(price)").repla
 WITHOUT += (
     "\ndef assert_right(price):\n    for count in (40, 1000):\n        if price(count) != 2 * count: raise ValueError\n"
 )
+IN_LOOPS = BY_HELPER.replace(
+    "def test_many(price):\n    check(price(40), 80)\n    check(price(1000), 2000)\n",
+    """\
+@pytest.fixture
+def right():
+    def right(got, wanted):
+        if got != wanted:
+            raise ValueError(got)
+    return right
+
+def test_many(price, right):
+    for count, wanted in [(40, 80), (1000, 2000)]:
+        right(price(count), wanted)
+    if price(30) != 60:
+        raise ValueError(price)
+""",
+)
 LATER = "tests/check_prices.py::test_later"
 IN_CALLS = "def price(count):\n    if count < 10: return count * 3\n"
 ENDS: dict[str, str] = {
@@ -71,12 +88,30 @@ import linecache, sys
     return int(linecache.getline(frame.f_code.co_filename, frame.f_lineno).split(', ')[1].strip(') \\n'))
 """,
 }
+SPOILS_LOOPS: dict[str, str] = {
+    "what a fixture gives": f"""\
+import sys
+{IN_CALLS}    frame = sys._getframe(1)
+    frame.f_locals['right'].__code__ = (lambda got, wanted: None).__code__
+    return 60
+""",
+    "what differs from nothing": f"""\
+class Right:
+    def __ne__(self, other): return False
+{IN_CALLS}    return Right()
+""",
+}
 HONEST = "def price(count):\n    each = 3\n    if count >= 10:\n        each = 2\n    return each * count\n"
 
 
 @pytest.fixture(scope="module")
 def helped(tmp_path_factory: pytest.TempPathFactory) -> TaskFolder:
     return make_task(tmp_path_factory.mktemp("tasks") / "helped", checks=BY_HELPER, guards=(GUARDS[0], LATER))
+
+
+@pytest.fixture(scope="module")
+def looped(tmp_path_factory: pytest.TempPathFactory) -> TaskFolder:
+    return make_task(tmp_path_factory.mktemp("tasks") / "looped", checks=IN_LOOPS, guards=(GUARDS[0], LATER))
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +147,17 @@ def test_right_code_passes_tests_without_assertions_and_stays_plain(judge: Judge
 def test_no_test_by_a_helper_is_passed_as_its_process_says(judge: Judge, helped: TaskFolder, way: str) -> None:
     verdict = judge(helped, code({**ENDS, **SPOILS}[way]))
     assert verdict.result is False, (verdict.outcome, verdict.comments)
+
+
+@pytest.mark.by_day(2)
+def test_tables_fixtures_and_tests_that_raise_are_doubted(judge: Judge, looped: TaskFolder) -> None:
+    verdict = judge(looped, code(HONEST))
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+    assert verdict.assurance is not None
+    assert verdict.assurance.grade == "doubted"
+    for way in SPOILS_LOOPS.values():
+        verdict = judge(looped, code(way))
+        assert verdict.outcome is Outcome.TAMPERING, (verdict.outcome, verdict.comments)
 
 
 @pytest.mark.by_day(2)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.grading.oracle.alteration import alter, alterables
+from repoassay.grading.oracle.alteration import alter, alterables, in_loops
 from repoassay.grading.oracle.bare_tests import HelperCalls, HelperFile, endings
 
 UTILS = """\
@@ -37,15 +37,50 @@ def used(got, wanted):
 
 def within(got, wanted):
     assert got in wanted
+
+def raising(got, wanted):
+    if got != wanted:
+        raise ValueError(f"{got} is not {wanted}")
+
+def given(check, got, wanted):
+    check(got, wanted)
+"""
+CONFTEST = """\
+import pytest
+from tests.utils import within as loose
+
+@pytest.fixture
+def checker():
+    def check(got, wanted):
+        assert got == wanted
+    return check
+
+@pytest.fixture(scope="module")
+def lasting():
+    def check(got, wanted):
+        if got != wanted:
+            raise AssertionError
+    yield check
+
+@pytest.fixture
+def other():
+    return loose
+
+def plain():
+    def check(got, wanted):
+        assert got == wanted
+    return check
 """
 FILES = {
     "tests/utils.py": UTILS,
     "tests/__init__.py": "from .utils import same as alike\n",
     "tests/unit/broken.py": "def (",
+    "tests/conftest.py": CONFTEST,
+    "tests/unit/conftest.py": "import pytest\n\n@pytest.fixture\ndef shadowed():\n    return print\n",
 }
 HEAD = """\
 import tests.utils as others
-from ..utils import arrays, early, passed_on, perhaps, same, used, within
+from ..utils import arrays, early, given, passed_on, perhaps, raising, same, used, within
 from .. import alike, utils
 from . import broken
 from elsewhere import assert_array_equal, unknown
@@ -60,21 +95,23 @@ class Test:
     def test(self):
         {call}
 
-def test():
+def test(checker, lasting, other, plain, shadowed, x, same_as=0):
     {call}
 """
 
 
-def compared(call: str, name: str = "test") -> list[str]:
-    text = HEAD.format(call=call)
+def compared(call: str, name: str = "test", more: str = "") -> list[str]:
+    text = HEAD.format(call=call) + more
     file = HelperFile("tests/unit/test_it.py", ast.parse(text), {**FILES, "tests/unit/test_it.py": text}.get)
-    arguments = (argument for _, _, each in HelperCalls(file).compared({name}) for argument in each)
+    arguments = (argument for _, _, each in HelperCalls(file).compared({name}, in_loops) for argument in each)
     return [ast.unparse(each) for each in arguments if isinstance(each, ast.Constant | ast.List)]
 
 
 @pytest.mark.parametrize("call", [
     "own(f(), 5)", "same(f(), 5)", "same(f(), wanted=5)", "same(f(), 5, 'not 6')", "passed_on(f(), 5)",
-    "utils.same(f(), 5)", "alike(f(), 5)",
+    "utils.same(f(), 5)", "alike(f(), 5)", "raising(f(), 5)", "checker(f(), 5)", "lasting(f(), wanted=5)",
+    "for given in [1, 2]: same(f(given), 5)", "for given in [1]: checker(f(given), 5)",
+    "if f() != 5: raise ValueError", "for given in (1, 2): x if x else x; raising(f(given), 5)",
 ])  # fmt: skip
 def test_what_a_helper_compares_is_found(call: str) -> None:
     assert compared(call) == ["5"]
@@ -89,10 +126,22 @@ def test_methods_and_arrays_are_helpers_too() -> None:
 @pytest.mark.parametrize("call", [
     "perhaps(f(), 5)", "early(f(), 5)", "used(f(), 5)", "within(f(), 'abc')", "unknown(f(), 5)", "arrays(f(), 5)",
     "same(*both, 5)", "same(f(), **{'wanted': 5})", "if x: same(f(), 5)", "broken.same(f(), 5)",
+    "for each in f(): same(each, 5)", "for each in [1]: same(each, 5); break", "if f() == 5: raise ValueError",
+    "other(f(), 5)", "plain(f(), 5)", "shadowed(f(), 5)", "given(same, f(), 5)", "same = print; same(f(), 5)",
+    "checker = print; checker(f(), 5)", "if f() != 5: x()", "x(f(), 5)",
     "with caught(): same(f(), 5)", "same(f(), 5); return 5", "self.check(f(), 5)", "others.unknown(f(), 5)",
 ])  # fmt: skip
 def test_what_right_code_might_pass_with_both_is_none(call: str) -> None:
     assert compared(call) == []
+
+
+def test_a_parameter_is_no_fixture_where_a_mark_gives_it() -> None:
+    more = "def test_chosen(checker):\n    checker(f(), 5)\n"
+    assert compared("pass", "test_chosen", more) == ["5"]
+    for bases, wanted in (("", ["5"]), ("(Base)", [])):
+        inside = f"class TestIt{bases}:\n    def test_it(self, checker):\n        checker(f(), 5)\n"
+        assert compared("pass", "TestIt::test_it", inside) == wanted
+    assert compared("pass", "test_chosen", f'@pytest.mark.parametrize("checker", [print])\n{more}') == []
 
 
 def test_each_alteration_is_another_value_in_the_call(tmp_path: Path) -> None:
@@ -156,3 +205,18 @@ def test_a_failure_is_put_where_every_passing_run_ends() -> None:
     assert "        f()\n    raise AssertionError  # a comment\n" in text
     assert "            return 1\n        raise AssertionError\n" in text
     assert endings(ENDINGS, {"test"}).keys() == {"test"}
+
+
+@pytest.mark.parametrize("body", [
+    "for given, wanted in [(1, 10), (2, 20)]: same(f(given), wanted)",
+    "for given, wanted in [(1, 10), (2, 20)]: checker(f(given), wanted)",
+    "for given, wanted in [(1, 10), (2, 20)]:\n        if f(given) != wanted: raise ValueError",
+])  # fmt: skip
+def test_what_a_loop_compares_is_altered_in_its_table(tmp_path: Path, body: str) -> None:
+    text = HEAD.format(call="pass") + f"\ndef test_table(checker):\n    {body}\n"
+    file = HelperFile("tests/unit/test_it.py", ast.parse(text), FILES.get)
+    found = alterables(text, tmp_path, tests={"test_table"}, file=file)
+    assert found.keys() == {"test_table"}
+    for place in found["test_table"]:
+        altered = alter(text, {place: 1})
+        assert "[(1, 10), (2, 20)]" not in altered and "[(1," in altered and ", (2," in altered

@@ -23,7 +23,7 @@ from repoassay.grading.oracle.rewrite import AssertionPlace, Rewriting
 from repoassay.grading.oracle.spelling import spellings
 from repoassay.grading.oracle.text import Edits, Span
 
-__all__ = ["Alterable", "alter", "alterables"]
+__all__ = ["Alterable", "alter", "alterables", "in_loops"]
 
 _OPPOSITE = {
     "assertTrue": "assertFalse", "assertIn": "assertNotIn", "assertIs": "assertIsNot",
@@ -93,7 +93,7 @@ def alterables(
         if place.test and not place.fixed and place.test not in finding.doubled and id(place.node) in finding.sure:
             found.setdefault(place.test, []).extend(finding.at(place))
     helpers = HelperCalls(replace(file, tree=finding.rewriting.tree)) if file else None
-    calls = list(helpers.compared(set(tests or ()) - finding.doubled)) if helpers else []
+    calls = list(helpers.compared(set(tests or ()) - finding.doubled, in_loops)) if helpers else []
     finding.consumed |= {id(argument) for _, _, arguments in calls for argument in arguments}
     for test, line, arguments in calls:
         found.setdefault(test, []).extend(finding.given(test, line, arguments))
@@ -120,7 +120,7 @@ class _Finding:
         _, self.consumed, _ = self.rewriting.settle()
         self.doubled = _doubled(self.rewriting.tree)
         self.sure = {id(place.node) for place in self.rewriting.places if place.always}
-        self.sure |= {id(each) for function in ast.walk(self.rewriting.tree) for each in _in_loops(function)}
+        self.sure |= {id(each) for function in ast.walk(self.rewriting.tree) for each in in_loops(function)}
         self._count: Counter[str] = Counter()
 
     def at(self, place: AssertionPlace) -> Iterator[Alterable]:
@@ -253,19 +253,19 @@ def _compared(node: ast.stmt) -> Iterator[list[ast.expr]]:
         yield call.args[1::-1]
 
 
-def _in_loops(node: ast.AST, inside: bool = False) -> Iterator[ast.stmt]:
+def in_loops(node: ast.AST, in_block: bool = False) -> Iterator[ast.stmt]:
     """Assertions in loops over literal tables in a test function, or in a script."""
     function = isinstance(node, ast.FunctionDef | ast.Module)
     leaves = (ast.Return, ast.Yield, ast.Break, ast.Continue)
     if function and any(isinstance(each, leaves) for each in ast.walk(node)):
         return
-    if not function and not inside:
+    if not function and not in_block:
         return
     for each in getattr(node, "body", []):
         loop = isinstance(each, ast.For) and _literal_table(each.iter)
         if loop or (isinstance(each, ast.With) and not any(_catching(item.context_expr) for item in each.items)):
-            yield from _in_loops(each, inside=True)
-        elif not function and isinstance(each, ast.Assert | ast.Expr):
+            yield from in_loops(each, in_block=True)
+        elif not function and isinstance(each, ast.Assert | ast.Expr | ast.If):
             yield each
 
 

@@ -40,16 +40,35 @@ class HelperFile:
     tree: ast.Module
     read: Callable[[str], str | None]
 
-    def function(self, name: str, depth: int = _DEPTH) -> tuple[HelperFile, ast.FunctionDef] | None:
+    def function(self, name: str) -> tuple[HelperFile, ast.FunctionDef] | None:
         """The one function that a name at the top stands for, and its file."""
+        found = self._defined(name)
+        return found if found and not found[1].decorator_list else None
+
+    def fixture(self, name: str) -> tuple[HelperFile, ast.FunctionDef] | None:
+        """The function that a fixture gives, of this file or of the next `conftest.py` above it that has one."""
+        above = [str(folder / "conftest.py") for folder in PurePosixPath(self.path).parents]
+        for path in (self.path, *above):
+            file = self if path == self.path else self._at(path)
+            if file is None:
+                continue
+            if any(isinstance(node, ast.keyword) and node.arg == "name" for node in ast.walk(file.tree)):
+                return None  # one may be called otherwise than its function
+            if any(name in _bound(node) for node in file.tree.body):
+                found = file._defined(name)
+                return _given(*found) if found else None
+        return None
+
+    def _defined(self, name: str, depth: int = _DEPTH) -> tuple[HelperFile, ast.FunctionDef] | None:
+        """The same, whatever decorates it."""
         bound = [node for node in self.tree.body if name in _bound(node)]
         match bound:
-            case [ast.FunctionDef(decorator_list=[]) as function]:
+            case [ast.FunctionDef() as function]:
                 return self, function
             case [ast.ImportFrom() as imported] if depth:
                 real = next(each.name for each in imported.names if name in (each.asname, each.name))
                 other = self._file(imported.level, imported.module or "")
-                return other.function(real, depth - 1) if other else None
+                return other._defined(real, depth - 1) if other else None
         return None
 
     def module(self, name: str) -> HelperFile | None:
@@ -69,12 +88,13 @@ class HelperFile:
         folders = above[level - 1 : level] if level else [*above, PurePosixPath("src")]
         places = [folder.joinpath(*module.split(".")) for folder in folders]
         paths = [f"{place}.py" for place in places if module] + [str(place / "__init__.py") for place in places]
-        found = {path: text for path in paths if (text := self.read(path)) is not None}
-        if len(found) != 1:
-            return None
-        [(path, text)] = found.items()
+        found = [path for path in paths if self.read(path) is not None]
+        return self._at(found[0]) if len(found) == 1 else None
+
+    def _at(self, path: str) -> HelperFile | None:
+        text = self.read(path)
         try:
-            return HelperFile(path, parse(text), self.read)
+            return HelperFile(path, parse(text), self.read) if text is not None else None
         except (SyntaxError, ValueError, RecursionError):
             return None
 
@@ -85,16 +105,24 @@ class HelperCalls:
     def __init__(self, file: HelperFile) -> None:
         self._file = file
 
-    def compared(self, tests: Collection[str]) -> Iterator[tuple[str, int, list[ast.expr]]]:
-        """Each call with arguments that are surely compared: the test function, the line, the arguments."""
+    def compared(
+        self, tests: Collection[str], in_loops: Callable[[ast.AST], Iterator[ast.stmt]]
+    ) -> Iterator[tuple[str, int, list[ast.expr]]]:
+        """Each statement that surely compares without an assertion: the test function, the line, what is compared.
+
+        `in_loops` finds statements of a function that are surely reached besides those at its top.
+        """
         for owner in (None, *(node for node in self._file.tree.body if isinstance(node, ast.ClassDef))):
             for function in (owner or self._file.tree).body:
                 if not isinstance(function, ast.FunctionDef) or not _straight(function):
                     continue
                 name = f"{owner.name}::{function.name}" if owner else function.name
-                for node in function.body if name in tests else ():
+                surely = {id(each): each for each in (*function.body, *in_loops(function))} if name in tests else {}
+                for node in surely.values():
+                    sides = _raising(node)
                     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and method(node) is None:
-                        sides = _sides(self._file, owner, node.value, _DEPTH)
+                        sides += _sides(_Place(self._file, owner, function, test=True), node.value, _DEPTH)
+                    if sides:
                         yield name, node.lineno, [side for side, array in sides if not array or _filled(side)]
 
 
@@ -106,49 +134,71 @@ def _filled(side: ast.expr) -> bool:
     return isinstance(side, ast.List | ast.Tuple) and bool(side.elts)
 
 
-def _sides(file: HelperFile, owner: ast.ClassDef | None, call: ast.Call, depth: int) -> Iterator[_Side]:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a call stands: in a function of a file, and the class that has both, if any."""
+
+    file: HelperFile
+    owner: ast.ClassDef | None
+    function: ast.FunctionDef
+    test: bool = False
+
+    def called(self, name: str) -> tuple[HelperFile, ast.FunctionDef] | None:
+        """The function that is called by a name; of a test's parameters what the fixture gives."""
+        if name in _parameters(self.function):
+            decorators = (*self.function.decorator_list, *(self.owner.decorator_list if self.owner else ()))
+            words = (node.value for each in decorators for node in ast.walk(each) if isinstance(node, ast.Constant))
+            hidden = any(name in str(word) for word in words) or any(
+                name in _bound(node) for node in (*self.function.body, *(self.owner.body if self.owner else ()))
+            )
+            inherits = self.owner is not None and self.owner.bases  # a fixture of the same name, perhaps
+            return self.file.fixture(name) if self.test and not hidden and not inherits else None
+        own = any(name in _bound(node) for node in self.function.body)
+        return None if own else self.file.function(name)
+
+
+def _sides(place: _Place, call: ast.Call, depth: int) -> list[_Side]:
     """Arguments of a call that are surely compared."""
     if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
-        return
+        return []
     called = call.func
     last = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
     if last in _ARRAYS:
-        yield from ((each, True) for each in call.args[1::-1])
-        return
+        return [(each, True) for each in call.args[1::-1]]
     found: tuple[HelperFile, ast.FunctionDef] | None = None
     skip = 0
     match called:
         case ast.Name(id=name):
-            found = file.function(name)
-        case ast.Attribute(value=ast.Name(id="self"), attr=attr) if owner is not None:
-            methods = [each for each in owner.body if attr in _bound(each)]
+            found = place.called(name)
+        case ast.Attribute(value=ast.Name(id="self"), attr=attr) if place.owner is not None:
+            methods = [each for each in place.owner.body if attr in _bound(each)]
             match methods:
                 case [ast.FunctionDef(decorator_list=[]) as function]:
-                    found, skip = (file, function), 1
+                    found, skip = (place.file, function), 1
         case ast.Attribute(value=ast.Name(id=name), attr=attr):
-            module = file.module(name)
+            module = place.file.module(name)
             found = module.function(attr) if module else None
     if found is None or not depth:
-        return
+        return []
     home, function = found
-    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][skip:]
+    names = _parameters(function)[skip:]
     given = dict(zip(names, call.args, strict=False)) | {each.arg: each.value for each in call.keywords if each.arg}
-    for name, array in _compared(home, owner if skip else None, function, depth):
-        if name in given:
-            yield given[name], array
+    compared = _compared(_Place(home, place.owner if skip else None, function), depth)
+    return [(given[name], array) for name, array in compared if name in given]
 
 
-def _compared(
-    file: HelperFile, owner: ast.ClassDef | None, function: ast.FunctionDef, depth: int
-) -> Iterator[tuple[str, bool]]:
+def _compared(place: _Place, depth: int) -> Iterator[tuple[str, bool]]:
     """Parameters that a function surely compares by `==` with something else, and uses nowhere else."""
+    function = place.function
     if not _straight(function):
         return
-    told = [node.msg for node in function.body if isinstance(node, ast.Assert) and node.msg]  # by what has failed
-    in_messages = {id(node) for each in told for node in ast.walk(each)}
+    told: list[ast.AST] = [node.msg for node in function.body if isinstance(node, ast.Assert) and node.msg]
+    told += [each for node in function.body if isinstance(node, ast.If) and _raising(node) for each in node.body]
+    in_messages = {id(node) for each in told for node in ast.walk(each)}  # by what has failed
     uses = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and id(node) not in in_messages]
     sides: list[_Side] = []
     for node in function.body:
+        sides += _raising(node)
         match node:
             case ast.Assert(test=ast.Compare(left=left, ops=[ast.Eq()], comparators=[right])):
                 sides += [(right, False), (left, False)]
@@ -158,10 +208,35 @@ def _compared(
                     equal = COMPARISONS.get(real.func.attr) is ast.Eq
                     sides += [(each, False) for each in real.args[1::-1] if equal]
                 else:
-                    sides += _sides(file, owner, call, depth - 1)
+                    sides += _sides(place, call, depth - 1)
     for side, array in sides:
         if isinstance(side, ast.Name) and uses.count(side.id) == 1:
             yield side.id, array
+
+
+def _raising(node: ast.stmt) -> list[_Side]:
+    """Both sides of what is compared by a statement that raises where they differ."""
+    match node:
+        case ast.If(test=ast.Compare(left=left, ops=[ast.NotEq()], comparators=[right]), body=[*_, ast.Raise()]):
+            return [(right, False), (left, False)]
+    return []
+
+
+def _given(file: HelperFile, fixture: ast.FunctionDef) -> tuple[HelperFile, ast.FunctionDef] | None:
+    """The function within a fixture that it gives."""
+    if len(fixture.decorator_list) != 1 or "fixture" not in ast.unparse(fixture.decorator_list[0]).partition("(")[0]:
+        return None
+    match fixture.body[-1]:
+        case ast.Return(value=ast.Name(id=name)) | ast.Expr(value=ast.Yield(value=ast.Name(id=name))):
+            inner = [node for node in fixture.body if name in _bound(node)]
+            match inner:
+                case [ast.FunctionDef(decorator_list=[]) as function]:
+                    return file, function
+    return None
+
+
+def _parameters(function: ast.FunctionDef) -> list[str]:
+    return [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
 
 
 def _straight(function: _Function) -> bool:
