@@ -9,6 +9,7 @@ import threading
 from contextlib import suppress
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -395,3 +396,29 @@ def test_a_request_nested_without_end_is_the_agents_fault(build: Any, dialect: s
     answer = send(url, raw, key_header(dialect, entry.key))
     totals = entry.close()
     assert answer.status in {200, 400} and not totals.faults.get("gateway") and not totals.outage
+
+
+UNSAID = {
+    "half a surrogate pair": (r'{"command": "echo \ud83d"}', "echo ?"),
+    "nested without end": ('{"command": "ls", "deep": ' + "[" * 900 + "]" * 900 + "}", None),
+    "a number of many digits": ('{"command": "ls", "count": %s}' % ("9" * 40), "ls"),
+}
+
+
+@pytest.mark.parametrize("name", UNSAID)
+@pytest.mark.parametrize("dialect", ["messages", "gemini"])
+def test_what_a_model_writes_as_arguments_is_no_fault_of_its_server(dialect: str, name: str) -> None:
+    """An agent could have its model write them, and be excused."""
+    text, command = UNSAID[name]
+    function = {"name": "bash", "arguments": text}
+    called = {"index": 0, "id": "c", "type": "function", "function": function}
+    translator = begin(dialect, {}, {"chat"}, "m", Upstreams(), stream=False)
+    whole = translator.answer({"choices": [{"message": {"tool_calls": [called]}}]}, None)
+    if dialect == "messages":
+        (block,) = whole["content"]
+        arguments = block["input"]
+    else:
+        arguments = whole["candidates"][0]["content"]["parts"][0]["functionCall"]["args"]
+    assert orjson.dumps(whole) and arguments.get("command") == command
+    translator = begin(dialect, {}, {"chat"}, "m", Upstreams(), stream=True)
+    assert b"bash" in translator.event({"choices": [{"delta": {"tool_calls": [called]}}]}) + translator.end(None)

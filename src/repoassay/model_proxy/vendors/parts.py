@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+import orjson
+
 __all__ = [
     "arguments",
     "bearer",
@@ -105,9 +107,14 @@ def split_text(text: str, size: int = 24) -> list[str]:
 
 
 def arguments(text: object) -> dict[str, Any]:
-    """The arguments of a tool call, from their JSON; empty when they are none."""
+    """The arguments of a tool call, from their JSON; empty when they are none, or nested without end.
+
+    Models write them: halves of surrogate pairs, which no message may hold, become question marks.
+    """
     try:
         value = json.loads(text) if isinstance(text, str) else text
-    except ValueError:
+        value = orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+        orjson.dumps(value)
+    except (ValueError, TypeError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
