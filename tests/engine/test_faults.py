@@ -136,6 +136,18 @@ def test_the_real_key_is_nowhere_in_a_run_folder_whatever_goes_wrong(
         assert (found.folder / JOURNAL).stat().st_size > 0
 
 
+def test_who_asks_what_moderation_refuses_is_not_excused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VENDOR_KEY", SECRET)
+    flagged = {"status": 403, "body": '{"error": {"message": "Your input was flagged.", "code": 403}}'}
+    for times, wanted in ((1, Outcome.NO_OUTPUT), (LASTING, Outcome.INFRA_FAULT)):
+        place = tmp_path / wanted.value
+        place.mkdir()
+        with a_server([shell("ls"), said(fault={**flagged, "times": times}), said()]) as origin:
+            upstreams = f'[upstream.vendor]\nbase_url = "{origin}/v1"\nkey_env = "VENDOR_KEY"\n'
+            found = one(place, [], upstreams=upstreams, models=["vendor/large"])
+        assert outcome(found) is wanted, found.verdict.comments
+
+
 def test_a_missing_key_is_said_before_anything_starts(tmp_path: Path) -> None:
     run, suite = plan_run(tmp_path, [], upstreams='[upstream.vendor]\nbase_url = "http://127.0.0.1:9/v1"\n'
                           'key_env = "NO_SUCH_KEY_SET"\n', models=["vendor/large"])  # fmt: skip

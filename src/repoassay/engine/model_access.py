@@ -97,6 +97,8 @@ class AttemptAccess:
         """What was started, and where."""
         self.own_look: Callable[[Call], str] = lambda _: ""
         """What the model's server says to a question of ours, where it refuses that as it refused the agent's."""
+        self.answers_us: Callable[[Call], bool] = lambda _: False
+        """Whether the model's server answers a question of ours now, in the dialect of a call."""
         self.reopen: Callable[[], None] = lambda: None
         """Makes port forwards anew, which are those of one command each."""
         self.trajectories: list[Trajectory] = []
@@ -221,6 +223,7 @@ class ModelAccess:
         found = AttemptAccess(into, stopped)
         model = settings.model
         found.own_look = lambda call: self._refused(model, call)
+        found.answers_us = lambda call: (own := self._ask(model, call)) is not None and own.answered
         found.policy = permitted_hosts(
             layout.folder.task.network_policy, sandbox, needs_model=bool(model), asked=self._plan.metering.network
         )
@@ -241,19 +244,21 @@ class ModelAccess:
 
     def _refused(self, model: str, call: Call) -> str:
         """What a model's server says to a question of our own, asked once a run; empty unless it refuses that too."""
-        upstream = upstreams_of(self._plan.metering).get(model.partition("/")[0])
-        if not isinstance(upstream, Upstream):
-            return ""
         dialect = call.spoken or call.dialect
         with self._asking:
             if (model, dialect) not in self._asked:
-                self._asked[model, dialect] = ask_once(upstream, model, dialect)
+                self._asked[model, dialect] = self._ask(model, call)
             own = self._asked[model, dialect]
         if own is None or (own.fault, own.status) != (call.fault, call.status):
             return ""
         if own.status not in NOT_SERVED and own.detail != call.detail:
             return ""
         return f"it answers {dialect} for {model} with status {own.status}, to a question of RepoAssay's own as well"
+
+    def _ask(self, model: str, call: Call) -> Call | None:
+        """A question of our own to a model's server; None where it is none that can be asked."""
+        upstream = upstreams_of(self._plan.metering).get(model.partition("/")[0])
+        return ask_once(upstream, model, call.spoken or call.dialect) if isinstance(upstream, Upstream) else None
 
     def _admit(
         self, attempt: str, settings: AgentEntry, sandbox: Sandbox, found: AttemptAccess, seconds: float,

@@ -77,6 +77,8 @@ def _outage(spent: Spending, submission: Submission, account: AttemptAccess) -> 
     if not asked:
         return spent.outage
     last = asked[-1]
+    if spent.outage == "credentials" and account.answers_us(last):
+        return ""  # what it refuses is the question, as moderation does, and not the key
     if last.fault == "closed":
         # The call was under way when the attempt ended: its end is not why the attempt ended, unless it was all that
         # the attempt waited for.
