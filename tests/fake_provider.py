@@ -77,7 +77,7 @@ class FakeProvider:
     Attributes:
         origin: `http://127.0.0.1:PORT`; OpenAI's base URL is that with `/v1`.
         script: What is spoken; `script.sent(key)` is what each key was told.
-        seen: The headers of every request, and its key. `bodies`: what was asked.
+        seen: The headers of every request, and its key. `bodies`: what was asked. `dialects`: those it answers.
     """
 
     def __init__(self, dialogue: Dialogue) -> None:
@@ -109,6 +109,9 @@ class FakeProvider:
         await web.SockSite(self._runner, self._listening, backlog=1024).start()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        found = recognise(request.method, request.path, request.query)
+        if found is not None and found[0].name not in self.dialects:
+            return web.Response(status=404)
         try:
             return await answer_request(request, self.script, self.seen, self.bodies)
         except (ConnectionError, ClientConnectionError):

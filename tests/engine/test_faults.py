@@ -18,6 +18,7 @@ from repoassay.engine.scheduler import all_slots
 from repoassay.errors import BadInput, NoIsolation
 from repoassay.model_proxy.dialogue import Dialogue
 from repoassay.records.calls import JOURNAL, journal_spent, read_calls
+from repoassay.tasks.suite import find_suite
 from repoassay.types import NetworkPolicy, Outcome
 
 pytestmark = pytest.mark.exhaustive
@@ -146,6 +147,37 @@ def test_who_asks_what_moderation_refuses_is_not_excused(tmp_path: Path, monkeyp
             upstreams = f'[upstream.vendor]\nbase_url = "{origin}/v1"\nkey_env = "VENDOR_KEY"\n'
             found = one(place, [], upstreams=upstreams, models=["vendor/large"])
         assert outcome(found) is wanted, found.verdict.comments
+
+
+CHOOSES = """\
+import json, os, sys, urllib.request
+with open(os.environ["REPOASSAY_WORKSPACE"] + "/instruction.md") as stream:
+    easy = WORD in stream.read()
+path = "/chat/completions" if easy else "/responses"
+body = {"model": "any", "input": "Hi", "messages": [{"role": "user", "content": "Hi"}]}
+head = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
+urllib.request.urlopen(urllib.request.Request(os.environ["OPENAI_BASE_URL"] + path, json.dumps(body).encode(), head))
+"""
+
+
+@pytest.mark.parametrize(("word", "wanted"), [("sums.total", Outcome.NO_OUTPUT), ("no word", Outcome.INFRA_FAULT)])
+def test_who_asks_in_a_dialect_that_nobody_serves_chooses_no_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str, wanted: Outcome
+) -> None:
+    """It is excused as long as it was never answered, and no longer."""
+    monkeypatch.setenv("VENDOR_KEY", SECRET)
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "asks.py").write_text(f"WORD = {word!r}\n{CHOOSES}")
+    agent = {"kind": "command", "command": "python {agent}/asks.py", "folder": str(tmp_path / "agent")}
+    with FakeProvider(Dialogue.model_validate({"turn": [said()], "end": "loop"})) as server:
+        server.dialects = frozenset({"chat"})
+        upstreams = f'[upstream.vendor]\nbase_url = "{server.origin}/v1"\nkey_env = "VENDOR_KEY"\n'
+        upstreams += 'dialects = ["chat", "responses"]\n'
+        suite = find_suite(ASSETS / "suites" / "mini", only=["sum-ledger", "fix-total"])
+        found = make(tmp_path, [], agent=agent, upstreams=upstreams, models=["vendor/large"], suite=suite)
+    assert [(each.attempt.task, outcome(each)) for each in found] == [
+        ("fix-total", wanted), ("sum-ledger", wanted),
+    ]  # fmt: skip
 
 
 def test_a_missing_key_is_said_before_anything_starts(tmp_path: Path) -> None:

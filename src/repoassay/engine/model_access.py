@@ -180,6 +180,8 @@ class ModelAccess:
         self._packages = Packages(self._ends)
         self._asked: dict[tuple[str, str], Call | None] = {}
         self._asking = threading.Lock()
+        self._answered: set[str] = set()
+        """Agents, with their models, that were answered in this run."""
 
     def __enter__(self) -> Self:
         plan = self._plan
@@ -222,7 +224,8 @@ class ModelAccess:
         """
         found = AttemptAccess(into, stopped)
         model = settings.model
-        found.own_look = lambda call: self._refused(model, call)
+        name = settings.model_dump_json()
+        found.own_look = lambda call: "" if name in self._answered else self._refused(model, call)
         found.answers_us = lambda call: (own := self._ask(model, call)) is not None and own.answered
         found.policy = permitted_hosts(
             layout.folder.task.network_policy, sandbox, needs_model=bool(model), asked=self._plan.metering.network
@@ -283,6 +286,8 @@ class ModelAccess:
         def end() -> None:
             grace.cancel()
             found.spent = entry.close()
+            if found.spent.calls:
+                self._answered.add(settings.model_dump_json())
             if entry.exhausted.is_set() and not entry.ledger.spent() and (why := self.over()):
                 found.over_run = why
 

@@ -72,6 +72,7 @@ def _outage(spent: Spending, submission: Submission, account: AttemptAccess) -> 
     if not spent.outage:
         # That no call was answered is the agent's doing, unless the server refuses what we ask it ourselves: in every
         # dialect it was asked in, or an agent could blame the set-up by one more question in one that is not served.
+        # An agent that was answered in another attempt can ask otherwise, and would choose so which tasks count.
         looks = [account.own_look(call) for call in asked]
         return looks[-1] if looks and all(looks) else ""
     if not asked:
