@@ -56,6 +56,11 @@ def asked(files: dict[str, str]) -> list[str]:
          ["pytest", "pytz; python_version < '4'"]),
         ({"setup.cfg": "[options.extras_require]\ntesting =\n  pytest; \\\n  # why\n    python_version > '3'\n  six\n"},
          ["pytest;  python_version > '3'", "six"]),
+        ({"setup.cfg": "[options.extras_require]\nbase = six\nmore =\n  %(base)s\n  trio\n"
+          "test =\n  pytest\n  %(more)s\n"},
+         ["pytest", "six", "trio"]),
+        ({"pyproject.toml": f"{EXTRAS}\ntesting=['pytest','sphinx-pytest','sphinx-design']"},
+         ["pytest", "sphinx-pytest"]),
         ({"setup.py": "from setuptools import setup\nT = ['pytest', 'mock']\nE = {'docs': ['sphinx']}\n"
           "E['test'] = T + ['six']\n"
           "setup(name='a', extras_require=E, tests_require=T)"}, ["pytest", "mock", "six"]),
@@ -65,6 +70,9 @@ def asked(files: dict[str, str]) -> list[str]:
         ({"requirements-dev.txt": "-e .[socks]\npytest>=3\nflake8\nhttps://example.org/x.whl\n"}, ["pytest>=3"]),
         ({"tox.ini": "[testenv]\ndeps =\n  pytest\n  django32: Django>=3.2\n  -r{toxinidir}/more.txt\nextras = x\n",
           "more.txt": "rich\n"}, ["pytest", "rich"]),
+        ({"pyproject.toml": f"{EXTRAS}\nlinkify=['linkify-it-py']\ntesting=['pytest']",
+          "tox.ini": "[testenv:py{37,310}-sphinx{4,5}]\ndeps =\n  old==1\nextras =\n  linkify\n  testing\n"
+          "[testenv:py310-lint]\nextras = lint\n"}, ["linkify-it-py", "pytest"]),
         ({"noxfile.py": "import nox\n@nox.session\ndef tests(session):\n"
           "  session.install('-r', 't.txt')\n  session.install(f'x', 'six')",
           "t.txt": "pytest\n"}, ["pytest", "six"]),
@@ -136,6 +144,15 @@ def test_a_project_is_installed_with_the_extras_that_files_name() -> None:
     assert "uv pip install -e '.[socks]'" in made.build[0]
     assert made.path == (".", "src")
     assert "not installed" in " ".join(recipe({"a.py": ""}).said).lower()
+
+
+def test_a_project_of_poetry_without_a_build_system_is_installed_with_poetrys() -> None:
+    poetry = "[tool.poetry]\nname='a'\nversion='1'\ndescription=''\nauthors=[]\n"
+    made = recipe({"pyproject.toml": poetry, "requirements-dev.txt": "-e .[socks]\npytest\n"})
+    assert "poetry.core.masonry.api" in made.build[0] and "'[socks]'" in made.build[0]
+    assert "sys.path[:0]" in made.build[1]
+    named = recipe({"pyproject.toml": poetry + "[build-system]\nrequires=['poetry-core']\n"})
+    assert "masonry" not in " ".join(named.build)
 
 
 @pytest.mark.parametrize(
@@ -262,6 +279,17 @@ def test_projects_that_it_depends_on_are_installed_from_the_same_repository() ->
     }
     assert recipe(files).build[0].startswith("uv pip install -e . -e ./core -e ./parts/part || ")
     assert recipe({"pyproject.toml": files["pyproject.toml"]}).build[0].startswith("uv pip install -e . || ")
+
+
+def test_projects_that_its_requirements_for_tests_name_as_folders_are_installed_too() -> None:
+    files = {
+        "sdk/pyproject.toml": "[project]\nname='sdk'",
+        "sdk/test-requirements.txt": "-e tests/utils\n./api[x]\n-e sdk\n-e ../gone\npytest\n-e elsewhere\n",
+        "tests/utils/setup.py": "", "api/setup.cfg": "",
+    }  # fmt: skip
+    made = infer(project(files).below("sdk/x.py"), project(files).below("sdk/x.py"), DAY, None, ["3.9"]).recipe("3.9")
+    assert made.build[0].startswith("uv pip install -e ./sdk -e ./api -e ./tests/utils || ")
+    assert "Passed over, since they have no version or date: -e ../gone, -e elsewhere." in made.said
 
 
 def test_the_nearest_project_is_the_one_that_is_installed() -> None:

@@ -20,21 +20,8 @@ from repoassay.review.scrub import scrub_diff, scrub_text
 from repoassay.types import Identifier, RatingPhase, Record, Sha256
 
 __all__ = [
-    "ChangedFile",
-    "FileVersions",
-    "Golden",
-    "HiddenPart",
-    "Item",
-    "ItemPayload",
-    "Output",
-    "RaterView",
-    "Reveal",
-    "Study",
-    "StudyMode",
-    "blinded",
-    "check_study",
-    "opaque_names",
-    "rater_view",
+    "ChangedFile", "FileVersions", "Golden", "HiddenPart", "Item", "ItemPayload", "Output", "RaterView", "Reveal",
+    "Study", "StudyMode", "blinded", "check_study", "opaque_names", "rater_view",
 ]  # fmt: skip
 
 _Text = Annotated[str, Field(max_length=2_000_000)]

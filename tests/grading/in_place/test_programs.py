@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from repoassay.grading.in_place import run
+from repoassay.grading.in_place.javascript_program import command_of
 from repoassay.grading.oracle.sandbox_code import observer_source, without_annotations
 from repoassay.workspace import release_lines
 from repoassay.workspace.interpreters import find_interpreter
@@ -42,3 +45,21 @@ def test_our_programs_compile_with_every_python_of_this_machine(name: str) -> No
         ]
         done = subprocess.run(argv, input=without_annotations(source), capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{line}: {done.stderr[-500:]}"
+
+
+@pytest.mark.parametrize(("version", "typecheck"), [("0.31.0", False), ("1.2.2", True), ("3.0.0-beta.1", True)])
+def test_vitest_is_called_with_options_that_its_release_knows(
+    version: str, typecheck: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "node_modules/vitest"
+    place.mkdir(parents=True)
+    (place / "package.json").write_text(json.dumps({"version": version, "bin": {"vitest": "./vitest.mjs"}}))
+    monkeypatch.chdir(tmp_path)
+    job = {"reader": "vitest", "arguments": [], "files": ["a.test.ts"], "only": ["a.test.ts::cached::is returned"]}
+    command = command_of(job)
+    assert command[:3] == ["node", "node_modules/vitest/./vitest.mjs", "run"] and command[-1] == "a.test.ts"
+    assert ("--typecheck.enabled=false" in command) is typecheck
+    pattern = next(word for word in command if word.startswith("--testNamePattern=")).partition("=")[2]
+    for name in ("cached is returned", " cached is returned"):  # some releases begin it with a blank
+        assert re.search(pattern, name)
+    assert not re.search(pattern, "not cached is returned")

@@ -45,6 +45,7 @@ class RequirementSource:
     extra: str = ""
 
 
+_DEEPEST, _LONGEST = 4, 2**14
 _OTHER_WORDS = frozenset({
     "mypy", "lint", "docs", "doc", "typing", "bench", "benchmark", "fuzz", "release", "publish", "min", "minimal",
     "minimum", "oldest", "lowest", "nightly", "pre", "coverage", "random",
@@ -87,7 +88,7 @@ def declared_requirements(project: Project) -> Iterator[RequirementSource]:
     yield from _pyproject(project.toml("pyproject.toml"), own)
     setup_cfg = project.ini("setup.cfg")
     if setup_cfg.has_section("options.extras_require"):
-        yield from _extras("setup.cfg", dict(setup_cfg.items("options.extras_require")), own)
+        yield from _extras("setup.cfg", _interpolated(dict(setup_cfg.items("options.extras_require"))), own)
     wanted = string_list(setup_cfg.get("options", "tests_require", fallback="") or "")
     arguments = setup_arguments(project)
     yield from _extras("setup.py", arguments.get("extras_require"), own)
@@ -150,6 +151,20 @@ def _pyproject(document: Mapping[str, Any], own: str) -> Iterator[RequirementSou
         if lines or features:
             purpose = Purpose.DEVELOPMENT if name == "default" else purpose_of(name)
             yield _source(purpose, f"hatch environment {name}", [*lines, *features], own)
+
+
+def _interpolated(options: Mapping[str, str | None]) -> dict[str, str]:
+    """Values of a section in which `%(name)s` stands for the value of another, as setuptools reads them."""
+    found = {name: value or "" for name, value in options.items()}
+    for _ in range(_DEEPEST):
+        parts = {name: re.split(r"%\(([^)\n]{1,100})\)s", value) for name, value in found.items()}
+        if sum(map(len, found.values())) > _LONGEST:  # a stranger's, who may have them double
+            break
+        found = {
+            name: "".join(found.get(part, "") if place % 2 else part for place, part in enumerate(pieces))
+            for name, pieces in parts.items()
+        }
+    return found
 
 
 def _extras(origin: str, extras: object, own: str) -> Iterator[RequirementSource]:

@@ -34,8 +34,13 @@ _WITHOUT_COPY = (
 """Removes the copy by which dependencies were installed: pip of that time leaves it, and tests would import it."""
 _FIRST = f"""echo "import sys; sys.path[:0] = ['$PWD/src', '$PWD']" > "{_PLACE}/repository-first.pth\""""
 """Puts the repository before what is installed, where it cannot be installed for development."""
+_POETRY = """\
+(copy=$(mktemp -d) && cp -R {root} "$copy/project" && cd "$copy/project" && printf '%s\\n' '' '[build-system]' \
+'requires = ["poetry-core"]' 'build-backend = "poetry.core.masonry.api"' >> pyproject.toml \
+&& uv pip install .{extra})"""
+"""Installs a copy that names the build system which poetry itself would take; the repository comes first."""
 _NO_TEST = re.compile(
-    r"(black|isort|ruff|flake8.*|pylint|mypy|pyright|basedpyright|pre-commit.*|prek|tox.*|nox|twine|build|wheel|bump.*"
+    r"(?!.+-pytest$)(black|isort|ruff|flake8.*|pylint|mypy|pyright|basedpyright|pre-commit.*|prek|tox.*|nox|twine|build|wheel|bump.*"
     r"|sphinx.*|mkdocs.*|furo|pallets-sphinx-themes|mike|griffe|zensical|codecov|coveralls|check-manifest|readme-renderer"
     r"|towncrier|uv|pip|pip-tools|hatch|poetry|pdm|commitizen|pyupgrade|ipython|ipdb|jupyter.*|notebook|types-.*|invoke"
     r"|autoflake|bandit|safety|cibuildwheel|pytest-codspeed|asv|memray|git-cliff|myst-parser|zest-releaser|pytest-randomly"
@@ -172,6 +177,10 @@ class Inference:
         if not self.project.has("setup.py") and not self.project.has("setup.cfg") and not _installable(document):
             said.append("Not installed: its pyproject.toml describes no package.")
             return (_FIRST,)
+        if _of_poetry_alone(document) and not self.project.has("setup.py"):
+            said.append("Installed with poetry-core, since its pyproject.toml names no build system.")
+            extra = f"[{','.join(extras)}]" if extras else ""
+            return (_POETRY.format(root=shlex.quote(self.project.root or "."), extra=shlex.quote(extra)), _FIRST)
         place = f"./{self.project.root.rstrip('/')}" if self.project.root else "."
         this = shlex.quote(place + (f"[{','.join(extras)}]" if extras else ""))
         requires = string_list(at(document, "build-system", "requires")) or ["setuptools", "wheel"]
@@ -179,7 +188,9 @@ class Inference:
         named = f" and its extras {join_names(extras, 6)}" if extras else ""
         said.append(f"Installed for development with its own dependencies{named}.")
         develop = f"python -m pip install --no-deps --no-build-isolation -e {shlex.quote(place)}"
-        beside = [f"./{root}".rstrip("/") or "." for root in local_dependencies(self.project)]
+        peers = {root for line in _left(self.sources) if (root := self.project.folder_of(line))} - {self.project.root}
+        roots = dict.fromkeys([*local_dependencies(self.project), *sorted(peers)])
+        beside = [f"./{root}".rstrip("/") or "." for root in roots]
         if beside:
             said.append(f"Installed with it, from the same repository: {join_names(beside, 6)}.")
         every = " ".join(f"-e {each}" for each in (this, *map(shlex.quote, beside)))
@@ -207,8 +218,8 @@ def infer(
     sources = (*declared_requirements(project), *requirement_files(project, pinned=True), *install_lines(project))
     order = sorted(sources, key=lambda source: source.purpose)
     said = [each for each in (why, version) if each]
-    strange = [line for source in order if source.purpose is Purpose.TESTS for line in source.lines.left]
-    strange = [line for line in dict.fromkeys(strange) if not line.startswith(("-c", "--constraint"))]
+    strange = [line for line in dict.fromkeys(_left(order)) if not line.startswith(("-c", "--constraint"))
+               and project.folder_of(line) is None]  # fmt: skip
     if strange:
         said.append(f"Passed over, since they have no version or date: {join_names(strange, 5)}.")
     before = {requirement_name(line) for line in dependencies(base)}
@@ -216,6 +227,16 @@ def infer(
     if added:
         said.append(f"Dependencies that the change adds: {join_names(added, 5)}.")
     return Inference(project, day, tuple(lines), tuple(order), variables, added, tuple(said))
+
+
+def _left(sources: Iterable[RequirementSource]) -> list[str]:
+    return [line for source in sources if source.purpose is Purpose.TESTS for line in source.lines.left]
+
+
+def _of_poetry_alone(document: object) -> bool:
+    return at(document, "tool", "poetry", "name") is not None and all(
+        at(document, *keys) is None for keys in (("build-system",), ("project", "name"))
+    )
 
 
 def _installable(document: object) -> bool:

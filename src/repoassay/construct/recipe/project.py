@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import configparser
 import json
+import posixpath
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -22,6 +23,7 @@ _MOST_BYTES = 2**20
 _MOST_LOCK = 16 * 2**20
 _MOST_PROJECTS = 60
 _DESCRIBE = ("pyproject.toml", "setup.py", "setup.cfg")
+_PLACE = re.compile(r"(?:(?:-e|--editable)[ =]\s*)?((?:\.{1,2}/)*\w[\w./-]*?)/?(?:\[[^\]]*\])?")
 _TRIED = re.compile(r"/(tests?|testing|fixtures?|samples?|examples?|templates?|docs?|benchmarks?|vendor|_vendor)/")
 """Folders whose projects nobody installs to run tests."""
 
@@ -102,6 +104,15 @@ class Project:
             if any(f"{root}{name}" in self.files for name in _DESCRIBE):
                 return Project(self.files, self.read, root)
         return self
+
+    def folder_of(self, line: str) -> str | None:
+        """The root of the repository's project that a requirement names as a folder, seen from here or from its top."""
+        found = _PLACE.fullmatch(line.strip("'\" "))
+        for start in (self.root, "") if found else ():
+            root = posixpath.normpath(posixpath.join(start, found[1])) + "/" if found else ""
+            if any(f"{root}{name}" in self.files for name in _DESCRIBE):
+                return root
+        return None
 
     def others(self) -> list[Project]:
         """Other projects of the same repository, those near to its root first, without what is there to be tested."""

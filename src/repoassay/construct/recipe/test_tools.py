@@ -23,6 +23,9 @@ _WORKFLOWS = (
 )  # fmt: skip
 
 
+_BASES = frozenset({"testenv", "env_run_base"})
+
+
 def requirement_files(project: Project, *, pinned: bool) -> Iterator[RequirementSource]:
     """Yield requirement files by what they are for; where a `.in` was compiled to a `.txt`, one of both."""
     own = own_name(project)
@@ -43,7 +46,9 @@ def install_lines(project: Project) -> Iterator[RequirementSource]:
     """Yield what tox, nox and CI workflows install before they run tests."""
     own = own_name(project)
     for path, config, section in _tox(project):
-        purpose = Purpose.TESTS if section in {"testenv", "env_run_base"} else purpose_of(section.partition(":")[2])
+        name = section.partition(":")[2]
+        of_tests = re.match(r"[{(]*py", name) is not None  # py{37,38}-sphinx{4,5}, as tox names environments of tests
+        purpose = Purpose.TESTS if section in _BASES else purpose_of(f"test {name}" if of_tests else name)
         if lines := _installed(project, config, own):
             yield RequirementSource(purpose, f"[{section}] in {path}", lines)
     for name, words in _nox_sessions(project):
@@ -70,6 +75,7 @@ def _tox(project: Project) -> Iterator[tuple[str, list[str], str]]:
         if section == "testenv" or section.startswith("testenv:"):
             deps, extras, groups = (_of_all(parser.get(section, key, fallback="") or "")
                                     for key in ("deps", "extras", "dependency_groups"))  # fmt: skip
+            deps = [] if section.startswith(("testenv:py", "testenv:{py")) else deps  # which hold for one of them alone
             named = [f"--group {name}" for name in _names(groups)]
             yield "tox.ini", [*deps, *_of_project(_names(extras)), *named], section
     pyproject = at(project.toml("pyproject.toml"), "tool", "tox")

@@ -78,7 +78,8 @@ def command_of(job: dict[str, Any]) -> list[str]:
         return ["node", REPORTER, *arguments, *files]
     program = ["node", _program(_PROGRAMS[reader])]
     if reader == "vitest":
-        return [*program, "run", f"--reporter={REPORTER}", *_VITEST, *arguments, *files]
+        known = _VITEST if int(_about(reader)["version"].partition(".")[0]) else _VITEST[:1]  # the other since 1.0
+        return [*program, "run", f"--reporter={REPORTER}", *known, *arguments, *files]
     if reader == "jest":
         return [*program, "--ci", f"--reporters={REPORTER}", "--coverage=false", *arguments, "--runTestsByPath", *files]
     return [*program, "--reporter", REPORTER, *arguments, *files]
@@ -94,7 +95,8 @@ def chosen_tests(reader: str, paths: list[list[str]]) -> list[str]:
     if reader == "node":
         nested = any(len(path) > 1 for path in paths)  # a suite must match as well, in some versions
         return [] if nested else [f"--test-name-pattern=^{_escaped(path[-1])}$" for path in paths]
-    wanted = "^(" + "|".join(_escaped(" ".join(path)) for path in paths) + ")$"
+    wanted = "^ ?(" + "|".join(_escaped(" ".join(path)) for path in paths) + ")$"
+    # Some releases of Vitest begin a whole name with a blank, for the file that has no name.
     return [f"--grep={wanted}" if reader == "mocha" else f"--testNamePattern={wanted}"]
 
 
@@ -104,10 +106,13 @@ def _escaped(text: str) -> str:
 
 def _program(package: str) -> str:
     """The program of a package that is installed in the repository."""
-    place = os.path.join(MODULES, package)
-    with open(os.path.join(place, "package.json"), encoding="utf-8") as stream:
-        found = json.load(stream)["bin"]
-    return os.path.join(place, found if isinstance(found, str) else found[package])
+    found = _about(package)["bin"]
+    return os.path.join(MODULES, package, found if isinstance(found, str) else found[package])
+
+
+def _about(package: str) -> Any:
+    with open(os.path.join(MODULES, package, "package.json"), encoding="utf-8") as stream:
+        return json.load(stream)
 
 
 class _Told:

@@ -10,26 +10,10 @@ from repoassay.model_proxy.request_rules.parts import JsonObject
 from repoassay.types import Usage
 
 __all__ = [
-    "Answer",
-    "AnswerBegins",
-    "AnswerEnds",
-    "AnswerFails",
-    "CallBegins",
-    "CallGoesOn",
-    "CallPart",
-    "Conversation",
-    "ConversationTurn",
-    "ImagePart",
-    "OfferedTool",
-    "Part",
-    "Piece",
-    "ResultPart",
-    "TextPart",
-    "ThinkingPart",
-    "Untranslatable",
-    "new_id",
-    "whole_answer",
-]
+    "Answer", "AnswerBegins", "AnswerEnds", "AnswerFails", "CallBegins", "CallGoesOn", "CallPart", "Conversation",
+    "ConversationTurn", "ImagePart", "OfferedTool", "Part", "Piece", "ResultPart", "TextPart", "ThinkingPart",
+    "Untranslatable", "new_id", "whole_answer",
+]  # fmt: skip
 
 
 def new_id() -> str:
