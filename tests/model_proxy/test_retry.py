@@ -83,6 +83,14 @@ def test_unusable_answers(build: Any, turn: Any, dialect: str, fault: Any, word:
     assert b"sk-real" not in answer.body and "sk-real" not in entry.journal.path.read_text()
 
 
+def test_what_a_server_has_not_implemented_is_no_outage_of_it(build: Any, turn: Any) -> None:
+    rig = build(faulty(turn, status=501, times=99, body='{"error": {"message": "not supported"}}'), limits=QUICK)
+    entry = rig.admit(model=f"{PROVIDER['chat']}/m")
+    assert rig.ask(entry, "chat").status == 501
+    totals = entry.close()
+    assert (totals.outage, totals.faults, totals.retries) == ("", {"rejected": 1}, 0)
+
+
 @pytest.mark.parametrize("dialect", ["chat", "responses", "messages", "gemini"])
 def test_a_stream_cut_in_the_middle_is_cut_for_the_client_and_unknown(build: Any, turn: Any, dialect: str) -> None:
     rig = build(faulty(turn, cut=2), limits=QUICK)

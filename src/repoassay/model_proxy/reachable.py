@@ -31,7 +31,7 @@ _PATIENCE_ANSWER = 60.0
 """The same for an answer: a server of this machine may load its model first."""
 _TOKENS = 16  # OpenAI's responses take no smaller limit
 _LARGEST = 8 * 2**20
-NOT_SERVED = (404, 405)
+NOT_SERVED = (404, 405, 501)
 """Statuses by which a server says that it has no such model, or no such dialect."""
 _SKIP = "`--no-preflight` skips this look."
 

@@ -26,6 +26,7 @@ _PASSING = frozenset({429, 500, 502, 503, 504, 529})
 _PASSING_FAULTS = frozenset({"unreachable", "cut", "silence", "bad_http", "malformed", "wrong_type"})
 _LONGEST_ERROR = 1 << 20
 _HELD_BACK = 10.0
+_NOT_IMPLEMENTED = 501  # a server's word for what it will never serve, whoever asks
 UNTOLD_FAULTS = frozenset({"cut", "silence", "malformed"})
 """Faults of tries that the upstream may have worked on, without telling what they cost."""
 
@@ -180,7 +181,7 @@ def _fault(status: int, body: bytes) -> str:
         return "credentials"
     if 300 <= status < 400:
         return "redirect"
-    return "upstream_error" if status >= 500 else "rejected"
+    return "upstream_error" if status >= 500 and status != _NOT_IMPLEMENTED else "rejected"
 
 
 def _wait(failed: AllAttemptsFailed, tries: int, limits: CallLimits) -> float | None:
