@@ -19,7 +19,8 @@ from repoassay.workspace import lay_out
 from shared_data import SWEBENCH, needs_swebench
 from swe_rows import PATCH, SWE, environment_of, patch_of
 
-INSTALL = "{ uv pip install -e . || python -m pip install -e .; }"
+AS_DEVELOP = "$([ -f pyproject.toml ] || echo --config-settings=editable_mode=compat)"
+INSTALL = f"{{ uv pip install {AS_DEVELOP} -e . || python -m pip install -e .; }}"
 
 
 def made(**changes: Any) -> SweRow:
@@ -82,10 +83,10 @@ def test_django_is_asked_for_modules_and_its_ids_are_anything(tmp_path: Path) ->
 def test_versions_of_tags_are_pretended_and_limits_are_constraints() -> None:
     build = made(repo="pytest-dev/pytest", version="7.2").task_parts().environment.build
     version = "SETUPTOOLS_SCM_PRETEND_VERSION=7.2.0"
-    assert build == (f"{{ {version} uv pip install -e . || {version} python -m pip install -e .; }}",)
+    assert build == (f"{{ {version} {INSTALL[2:].replace('python', f'{version} python')}",)
     (limited,) = made(repo="sphinx-doc/sphinx", version="3.2").task_parts().environment.build
     assert limited.startswith("printf '%s\\n' 'Jinja2<3.0' ")
-    assert "{ uv pip install --constraint /tmp/limits.txt -e '.[test]' || " in limited
+    assert f"{{ uv pip install --constraint /tmp/limits.txt {AS_DEVELOP} -e '.[test]' || " in limited
     (edited,) = made(repo="pytest-dev/pytest", version="6.3").task_parts().environment.build
     assert edited.startswith("cp -p setup.cfg setup.cfg.kept && sed -i 's/>=>=/>=/' setup.cfg && { SETUPTOOLS_SCM_")
     assert edited.endswith("; } && mv setup.cfg.kept setup.cfg")

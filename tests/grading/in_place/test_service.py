@@ -56,6 +56,7 @@ def test_public():
 
 def test_encrypted():
     assert urllib.request.urlopen("https://www.httpbin.org/").read() == b"www.httpbin.org"
+    assert urllib.request.urlopen("http://www.google.co.uk/").read() == b"www.google.co.uk"
 
 def test_name():
     assert socket.gethostbyname("httpbin.org") == "127.0.0.1"

@@ -21,6 +21,11 @@ FROZEN_AT = "2024-11-01"
 """About the day on which SWE-bench froze the environments of most Verified rows (`YYYY-MM-DD`)."""
 
 
+_AS_DEVELOP = "$([ -f pyproject.toml ] || echo --config-settings=editable_mode=compat)"
+"""Has uv put the whole root on the search path, as pip did that called `setup.py develop` for want of a pyproject.toml.
+
+Else setuptools lets the packages be found alone, and such as look for themselves on `sys.path` (pylint) are lost.
+"""
 _LIMITS, _BUILD_LIMITS = "/tmp/limits.txt", "/tmp/build-limits.txt"  # noqa: S108 - of the build's sandbox
 
 
@@ -95,7 +100,7 @@ class RepositoryRecipe(Record):
         if not self.isolated:
             options.append("--no-build-isolation")
         what = f"-e {shlex.quote(self.install)}"
-        fast = " ".join([*words, "uv pip install", *ours, *options, what])
+        fast = " ".join([*words, "uv pip install", *ours, *options, _AS_DEVELOP, what])
         # uv installs in place by PEP 660 alone, which a project that builds with an old setuptools does not know.
         slow = " ".join([*words, "python -m pip install", *options, what])
         return " && ".join([*before, _edited(f"{{ {fast} || {slow}; }}", self.edits)])
@@ -147,7 +152,7 @@ def _from_files(files: Sequence[str]) -> str:
     """Install the first file that is there; types-pkg_resources is gone from the index, and types-setuptools has it."""
     branches = "; el".join(
         f"if [ -f {file} ]; then cp {file} {file}.kept; sed -i 's/^types-pkg[-_]resources.*/types-setuptools/' {file};"
-        f" uv pip install -r {file} || python -m pip install -r {file}; mv {file}.kept {file}"
+        f" uv pip install {_AS_DEVELOP} -r {file} || python -m pip install -r {file}; mv {file}.kept {file}"
         for file in map(shlex.quote, files)
     )
     return f"set -e; {branches}; fi"

@@ -30,8 +30,8 @@ _SENT = {
 }
 _REPORTER = "/run/reporter.cjs"
 _SERVICE = "services/httpbin"
-_NAMES = ("httpbin.org", "www.httpbin.org")
-"""What an environment's service is called in the world."""
+_NAMES = ("httpbin.org", "www.httpbin.org", "www.google.co.uk")
+"""What an environment's service is called in the world, and the other host that tests of requests redirect to."""
 
 
 def run_in_place(

@@ -160,7 +160,7 @@ class _Progress:
             return
         line = f"{word(verdict):<12} {printable(prediction.instance)}{'  (known)' if cached else ''}"
         if word(verdict) == "ERROR" and verdict.comments:
-            line += f"  {printable(verdict.comments[0], 160)}"
+            line += f"  {printable(verdict.comments[0], 600)}"
         if self._plain:
             click.echo(line, err=True)
         elif word(verdict) != "PASS":
