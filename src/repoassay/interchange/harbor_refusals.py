@@ -11,6 +11,7 @@ from typing import Any
 
 from repoassay.interchange.image_file import ImportRefusal, read_instructions, without_registry
 from repoassay.interchange.image_toolchains import tool_chain_of
+from repoassay.interchange.pytest_script import check_reward
 
 __all__ = ["refusal_of_harbor"]
 
@@ -19,6 +20,9 @@ _REWARD = re.compile(r"/logs/verifier(/reward|(?!/\w))|rewardkit", re.IGNORECASE
 """Where Harbor looks for a reward, and what writes it there without being told."""
 _COPIED = re.compile(r"(?:--(?:chown|chmod)=\S+ +)*(?P<words>[^-\[$<*?\n][^\[$<*?\n]*)")
 """What COPY names plainly: no stage, list, variable, heredoc or pattern."""
+_PIP = re.compile(r"\b(?:python3?[\d.]* -m )?pip3?[\d.]* install\b")
+_OTHERWISE = re.compile(r"\b(?:ensurepip|install|apt|apt-get|uvx?|conda|mamba|curl|wget|source)\b")
+"""What could bring pytest, or pip, without pip."""
 
 
 def refusal_of_harbor(folder: Path) -> ImportRefusal | None:
@@ -43,7 +47,32 @@ def refusal_of_harbor(folder: Path) -> ImportRefusal | None:
         return ImportRefusal(why, "environment/Dockerfile")
     if named or (place / "docker-compose.yaml").exists():
         return None
-    return _missing(place) or (None if about.get("steps") else _unrewarded(folder))
+    if missing := _missing(place):
+        return missing
+    if about.get("steps"):
+        return None
+    own_image = (folder / "tests/Dockerfile").exists() or _table(about, "verifier").get("environment")
+    return _unrewarded(folder) or (None if own_image else _without_pytest(folder))
+
+
+def _without_pytest(folder: Path) -> ImportRefusal | None:
+    """Tests whose reward is what pytest said, and whose script installs it by a pip that their image lacks."""
+    script = "".join(_texts(folder / "tests/test.sh"))
+    steps = [step for text in _texts(folder / "environment/Dockerfile") for step in read_instructions(text)]
+    bases = [without_registry(step.rest.split()[0]) for step in steps if step.word == "FROM"]
+    # Of Ubuntu and Debian the Python that apt installs comes without pip, which is a package by itself.
+    if len(bases) != 1 or not re.match(r"(ubuntu|debian)(:|@|$)", bases[0]):
+        return None
+    code = re.sub(r"(?m)^\s*#.*", "", script)
+    brings = re.search(r"pip|pytest|\buv\b|conda|--from=", "\n".join(_texts(folder / "environment")))
+    if brings or not _PIP.search(code) or _OTHERWISE.search(_PIP.sub("", code)):
+        return None
+    try:
+        check_reward(script, "tests/test.sh")
+    except ImportRefusal:
+        return None
+    why = "Harbor passes nobody: its test script installs pytest by a pip that its image does not have."
+    return ImportRefusal(why, "tests/test.sh")
 
 
 def _unrewarded(folder: Path) -> ImportRefusal | None:
