@@ -75,7 +75,7 @@ def cases(subject: HiddenTestSubject, count: int, chance: random.Random) -> Iter
 
 def differences(case: Case, oracle: Oracle) -> tuple[int, int, list[str]]:
     """Tests compared, failures among them, and those on which the two ways differ."""
-    plain = {test.id: test.outcome for test in case.subject.run().told.tests}
+    plain = {test.id: test.outcome for test in case.subject.run().report.tests}
     reference = oracle.reference(case.subject.folder, case.subject.base, case.subject.environment)
     outside = {test.id: test.outcome for test in examine(case.subject, reference, oracle).tests}
     wrong = [

@@ -62,4 +62,4 @@ def words(
         open_sandbox("namespaces", Cache()), task.environment,
         ids=tuple(f"test_it.py::{test}" for test in tests), direct=direct, pool=pool,
     )  # fmt: skip
-    return {test.id.partition("::")[2]: test.outcome for test in run.told.tests}
+    return {test.id.partition("::")[2]: test.outcome for test in run.report.tests}

@@ -110,7 +110,7 @@ def run(
 ) -> tuple[Any, WarmDone]:
     """Run code in a job; what it left in `found`, where it starts with what the hostile package left there."""
     done = parent.run(WarmJob(base(cache), None, {}, {"path": [], "code": code}, limits, branch))
-    return (json.loads(done.told) if done.told else None), done
+    return (json.loads(done.channel) if done.channel else None), done
 
 
 @pytest.fixture

@@ -178,10 +178,10 @@ def _of_the_disk(error: OSError) -> str | None:
 
 def _of_a_limit(error: BaseException) -> str | None:
     """What too little memory, or too few processes or threads, is told as; None for other errors."""
-    number, said = (error.errno, error.strerror) if isinstance(error, OSError) else (0, str(error))
+    number, message = (error.errno, error.strerror) if isinstance(error, OSError) else (0, str(error))
     if isinstance(error, MemoryError) or number == errno.ENOMEM:
         return "There is not enough memory. Free some, raise its limit (`ulimit -v`), or use fewer --workers."
-    if said in (os.strerror(errno.EAGAIN), "can't start new thread"):  # of a write, say, it has other words
+    if message in (os.strerror(errno.EAGAIN), "can't start new thread"):  # of a write, say, it has other words
         return "No more processes can be started. Raise their limit (`ulimit -u`), or use fewer --workers."
     return None
 

@@ -116,22 +116,24 @@ def executor_option(function: _Function) -> _Function:
 
 def shares_executor_option(function: _Function) -> _Function:
     """`--executor` of commands whose work has shares too."""
-    told = "local, ray[://HOST:PORT] or slurm://NODES for the nodes of a cluster, or slurm for an array job of shares."
-    return _executor_option(ExecutorName(shares=True), told)(function)
+    choices = (
+        "local, ray[://HOST:PORT] or slurm://NODES for the nodes of a cluster, or slurm for an array job of shares."
+    )
+    return _executor_option(ExecutorName(shares=True), choices)(function)
 
 
-def _executor_option(kind: ExecutorName, told: str) -> Callable[[_Function], _Function]:
+def _executor_option(kind: ExecutorName, choices: str) -> Callable[[_Function], _Function]:
     return click.option(
         "--executor", default="local", show_default=True, type=kind, metavar="NAME[://ADDRESS]",
-        envvar="REPOASSAY_EXECUTOR", help=f"Where work is done: {told}",
+        envvar="REPOASSAY_EXECUTOR", help=f"Where work is done: {choices}",
     )  # fmt: skip
 
 
 def node_workers(executor: str, workers: int) -> int | None:
     """Jobs at a time on each node: as `--workers` says, else one a core, which of other machines only they know."""
     context = click.get_current_context()
-    given = context.get_parameter_source("workers") is not click.core.ParameterSource.DEFAULT
-    return workers if given or executor == "local" else None
+    is_set = context.get_parameter_source("workers") is not click.core.ParameterSource.DEFAULT
+    return workers if is_set or executor == "local" else None
 
 
 def isolation_option(function: _Function) -> _Function:

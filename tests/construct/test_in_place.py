@@ -69,7 +69,7 @@ def make(repo: Repo, out: Path, cache: Cache, sandbox: Sandbox, **more: Any) -> 
 @pytest.mark.exhaustive
 def test_a_fix_with_fixtures_becomes_a_task_with_nothing_typed(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
     made = make(fixed(tmp_path / "shop"), tmp_path / "suite", cache, sandbox)
-    assert made.finding is ProofFinding.SOUND, (made.reasons, made.said)
+    assert made.finding is ProofFinding.SOUND, (made.reasons, made.derivation)
     (folder,) = find_suite(tmp_path / "suite").tasks
     tests, environment = folder.task.grading.tests, folder.task.environment
     assert tests is not None
@@ -117,7 +117,7 @@ def test_tests_that_do_not_end_refuse_a_commit_before_any_proof(
 
 
 def _given_up(made: Constructed) -> int:
-    return sum(each.startswith("Given up") for each in made.said)
+    return sum(each.startswith("Given up") for each in made.derivation)
 
 
 @pytest.mark.exhaustive
@@ -136,14 +136,14 @@ def test_tests_see_the_repository_where_back_ends_cannot_install_it_for_developm
     tests = before["tests/test_shop.py"] + "\n\ndef test_average():\n    assert shop.average([1, 3]) == 2\n"
     repo.commit({"shop/__init__.py": AVERAGE, "tests/test_shop.py": tests}, "Add the average")
     made = make(repo, tmp_path / "suite", cache, sandbox, python="3.6")
-    assert made.finding is ProofFinding.SOUND, (made.reasons, made.said)
+    assert made.finding is ProofFinding.SOUND, (made.reasons, made.derivation)
 
 
 @pytest.mark.exhaustive
 def test_a_pull_request_takes_the_same_path(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
     made = make(fixed(tmp_path / "shop"), tmp_path / "suite", cache, sandbox,
                 instruction="Averages, please.", proposal=Proposal(rules="Test it."))  # fmt: skip
-    assert made.finding is ProofFinding.SOUND, (made.reasons, made.said)
+    assert made.finding is ProofFinding.SOUND, (made.reasons, made.derivation)
 
 
 @pytest.mark.exhaustive
@@ -227,7 +227,7 @@ def test_what_a_run_misses_is_looked_up_in_the_repository() -> None:
         "ModuleNotFoundError: No module named 'yaml'\nNo module named 'rare_thing'\nNo module named 'pkg.sub'\n"
         "No module named 'nobody_names_this'\nfixture 'mocker' not found\nerror: unrecognized arguments: --timeout=3\n"
     )
-    run: Any = SimpleNamespace(said=said, told=SimpleNamespace(others=(), broken=()))
+    run: Any = SimpleNamespace(printed=said, report=SimpleNamespace(others=(), broken=()))
     nothing: Any = None
     tried = RecipeTrial(nothing, nothing, run, {})
     made = infer(tree, tree, datetime.date(2022, 1, 1), None, ["3.9"])

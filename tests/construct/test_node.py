@@ -120,7 +120,7 @@ def test_a_fix_of_a_package_becomes_a_task_with_nothing_typed(tmp_path: Path, ca
     repo.commit({"shop.js": more, "test/shop.js": new}, "Add the average")
     asked = TaskRequest(str(repo.path), "HEAD", bundle=True, runner="repository")
     made = construct_commit(asked, tmp_path / "suite", cache, sandbox, times=2, workers=2)
-    assert made.finding is ProofFinding.SOUND, (made.reasons, made.said)
+    assert made.finding is ProofFinding.SOUND, (made.reasons, made.derivation)
     (folder,) = find_suite(tmp_path / "suite").tasks
     tests = folder.task.grading.tests
     assert tests is not None

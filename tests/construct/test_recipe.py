@@ -114,7 +114,7 @@ def test_extras_of_some_environments_of_tox_alone_are_left() -> None:
 def test_everything_is_said_and_dated() -> None:
     files = {"pyproject.toml": "[project]\nname='a'\n[project.optional-dependencies]\ntest=['pytest','black']"}
     made = recipe(files, extra_packages=("trustme",))
-    said = " ".join(made.said)
+    said = " ".join(made.derivation)
     assert made.exclude_newer == "2022-03-02"
     for words in (
         "extra test in pyproject.toml",
@@ -133,7 +133,7 @@ def test_packages_are_as_old_as_the_commit_but_not_older_than_its_python() -> No
     for shared in (False, True):
         made = old.recipe("3.6", shared_date=shared)
         assert made.exclude_newer == "2017-06-21"
-        assert "when packages knew Python 3.6, which is younger than the commit" in " ".join(made.said)
+        assert "when packages knew Python 3.6, which is younger than the commit" in " ".join(made.derivation)
     later = infer(tree, tree, datetime.date(2017, 1, 2), None, ["3.6"])
     assert later.recipe("3.6").exclude_newer == "2017-01-03"
     assert later.recipe("3.6", shared_date=True).exclude_newer == "2017-01-01"
@@ -143,7 +143,7 @@ def test_a_project_is_installed_with_the_extras_that_files_name() -> None:
     made = recipe({"setup.py": "setup(name='a')", "requirements-dev.txt": "-e .[socks]\npytest\n", "src/a/x.py": ""})
     assert "uv pip install -e '.[socks]'" in made.build[0]
     assert made.path == (".", "src")
-    assert "not installed" in " ".join(recipe({"a.py": ""}).said).lower()
+    assert "not installed" in " ".join(recipe({"a.py": ""}).derivation).lower()
 
 
 def test_a_project_of_poetry_without_a_build_system_is_installed_with_poetrys() -> None:
@@ -289,7 +289,7 @@ def test_projects_that_its_requirements_for_tests_name_as_folders_are_installed_
     }  # fmt: skip
     made = infer(project(files).below("sdk/x.py"), project(files).below("sdk/x.py"), DAY, None, ["3.9"]).recipe("3.9")
     assert made.build[0].startswith("uv pip install -e ./sdk -e ./api -e ./tests/utils || ")
-    assert "Passed over, since they have no version or date: -e ../gone, -e elsewhere." in made.said
+    assert "Passed over, since they have no version or date: -e ../gone, -e elsewhere." in made.derivation
 
 
 def test_the_nearest_project_is_the_one_that_is_installed() -> None:

@@ -110,7 +110,7 @@ def test_a_model_is_scored_and_refused_answers_count_as_unclear() -> None:
 def test_scores_by_hand() -> None:
     found = score([("a", "E1", "E1"), ("b", "E1", "E2"), ("c", "E2", "E2"), ("d", "none", "none")])
     first = found.classes[0]
-    assert (first.said, first.true, first.right) == (1, 2, 1)
+    assert (first.answers, first.true, first.right) == (1, 2, 1)
     assert first.precision == wilson(1, 1) and first.recall == wilson(1, 2)
     assert found.share == 0.75 and found.agreement == wilson(3, 4) and found.wrong == (("b", "E1", "E2"),)
     assert "Agreement 3/4 = 75.0%" in confusion_text(found)

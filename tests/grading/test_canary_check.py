@@ -207,7 +207,7 @@ def doubt(
     edits = {"calc/__init__.py": FileEdit(source.encode())}
     subject = HiddenTestSubject(task.folder, task.base, task.environment, edits, sandbox, direct=direct)
     first = subject.run()
-    assert first.told.passed
+    assert first.report.passed
     if wall is not None:
         first = replace(first, exit=first.exit.model_copy(update={"wall": wall}))
     return doubt_tests(subject, subject.ids, first, reference.twins if reference else None)

@@ -88,6 +88,6 @@ def judged(
     upstream = ScriptedUpstream(Dialogue(turn=tuple(script)))
     with open_judge(judge, [upstream], folder / "usage.jsonl") as door:
         done = judge_study(
-            database, judge, door.asker, told=(steps if steps is not None else []).append, **{"samples": 1} | more
+            database, judge, door.asker, on_step=(steps if steps is not None else []).append, **{"samples": 1} | more
         )
         return done, door.totals()

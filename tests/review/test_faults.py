@@ -26,7 +26,7 @@ def test_every_real_change_can_be_spoilt_in_several_ways(path: Path) -> None:
     assert len({each.fault for each in made}) == len(made) >= 5
     assert sum(each.gross for each in made) == 1
     for each in made:
-        assert each.diff != good and each.told and each.axis in {"core", "testing", "documentation", "quality"}
+        assert each.diff != good and each.description and each.axis in {"core", "testing", "documentation", "quality"}
         if each.diff:
             read_patch(each.diff.encode())  # strict: lengths of hunks are right
         for text in (each.fault, "fault", "control"):

@@ -60,7 +60,7 @@ def test_a_gap_without_anything() -> None:
 
 def test_asked_and_derived_may_differ() -> None:
     rows = [_row(True, "ccccc", would_merge=False)]
-    assert gap(rows).people == Proportion(1, 1) and gap(rows, asked=True).people == Proportion(0, 1)
+    assert gap(rows).people == Proportion(1, 1) and gap(rows, would_merge=True).people == Proportion(0, 1)
 
 
 def test_what_does_not_apply_leaves_the_denominator() -> None:
@@ -115,7 +115,7 @@ def test_controls_are_counted_apart() -> None:
     found = controls(rows)
     assert (found.good, found.bad, found.submissions) == (Proportion(1, 2), Proportion(1, 1), Proportion(1, 4))
     assert found.normalised.value == pytest.approx(0.5)
-    assert controls(rows, asked=False).submissions == Proportion(4, 4)
+    assert controls(rows, would_merge=False).submissions == Proportion(4, 4)
 
 
 def test_tests_beside_an_axis() -> None:

@@ -118,7 +118,7 @@ def test_a_door_is_open_before_the_command_starts_and_over_after_its_end(inside:
         listening.close()
 
     door = PortForward(8080, opened, lambda: told.append("closed"))
-    done = inside("print('ran')", doors=(door,), channel=True, told=lambda _: None)
+    done = inside("print('ran')", doors=(door,), channel=True, on_channel=lambda _: None)
     assert (done.stdout, told) == (b"ran\n", ["opened", "closed"])
 
 
@@ -400,10 +400,10 @@ def test_what_cannot_be_enforced_is_refused_with_the_flag_that_accepts_it(cache:
         assert permitted_hosts(wanted, namespaces, needs_model=True) is wanted
         assert permitted_hosts(wanted, namespaces, needs_model=False) is policy.NONE
         assert permitted_hosts(wanted, none, needs_model=False) is policy.NONE
-        assert permitted_hosts(wanted, none, needs_model=True, asked=policy.OPEN) is policy.OPEN
+        assert permitted_hosts(wanted, none, needs_model=True, requested=policy.OPEN) is policy.OPEN
     for wanted in (policy.NONE, policy.MODEL, policy.PACKAGES):
         with pytest.raises(NoIsolation, match=f"network policy '{wanted}'.*--network open"):
             permitted_hosts(wanted, none, needs_model=True)
         with pytest.raises(NoIsolation):
-            permitted_hosts(policy.OPEN, none, needs_model=False, asked=wanted)
+            permitted_hosts(policy.OPEN, none, needs_model=False, requested=wanted)
     assert [network_of(each) for each in policy] == [SandboxNetwork.NONE] * 3 + [SandboxNetwork.HOST]

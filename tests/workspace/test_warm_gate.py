@@ -149,7 +149,7 @@ def test_what_fills_its_pipes_is_heard_whole(warm: Warm, cache: Cache) -> None:
     parent = warm()
     code = "import os\nfor number in range(60):\n    os.write(3, b'%02d' % number * 30_000)\nfound = 'end'"
     done = parent.run(WarmJob(base(cache), None, {}, {"path": [], "code": code}, SMALL))
-    assert done.told == b"".join(b"%02d" % number * 30_000 for number in range(60)) + b'"end"'
+    assert done.channel == b"".join(b"%02d" % number * 30_000 for number in range(60)) + b'"end"'
     assert done.exit.code == 0
 
 
@@ -190,11 +190,11 @@ def test_jobs_share_no_terminal_and_no_folder(warm: Warm, cache: Cache) -> None:
     held: list[object] = []
     hold = "import os, time; a, b = os.openpty(); found = os.ttyname(b); open('/workspace/repo/x', 'w'); time.sleep(3)"
     bare = WarmJob(None, None, {}, {"path": [], "code": hold}, SMALL)
-    beside = threading.Thread(target=lambda: held.append(parent.run(bare).told))
+    beside = threading.Thread(target=lambda: held.append(parent.run(bare).channel))
     beside.start()
     time.sleep(1.5)
     look = "import os; found = [os.listdir('/dev/pts'), os.listdir('/workspace/repo'), os.listdir('/tmp')]"
-    told = parent.run(WarmJob(None, None, {}, {"path": [], "code": look}, SMALL)).told
+    told = parent.run(WarmJob(None, None, {}, {"path": [], "code": look}, SMALL)).channel
     assert told == b'[["ptmx"], [], []]'
     beside.join(30)
     assert held == [b'"/dev/pts/0"']

@@ -185,7 +185,7 @@ launcher.decode = kept
     edits = {"/workspace/repo/new.py": FileEdit(b"secret = 1\n"), "/tests/test_it.py": FileEdit(b"x = 1\n")}
     code = "import os; found += [open('/workspace/repo/new.py').read(), os.listdir('/tests')]"
     done = parent.run(WarmJob(base(cache), None, edits, {"path": [], "code": code}, SMALL))
-    (names, paths), written, tests = json.loads(done.told)
+    (names, paths), written, tests = json.loads(done.channel)
     assert paths == ["/tests/test_it.py"]
     assert "id" not in names  # nor could anybody count jobs
     assert (written, tests) == ("secret = 1\n", ["test_it.py"])

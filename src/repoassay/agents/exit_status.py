@@ -137,17 +137,19 @@ def exit_meaning(ending: Exit) -> str:
 
 
 def _signal(number: int) -> str:
-    told = {9: ", often for want of memory", 11: ", a segmentation fault", 6: ", an abort of its own"}.get(number, "")
+    meaning = {9: ", often for want of memory", 11: ", a segmentation fault", 6: ", an abort of its own"}.get(
+        number, ""
+    )
     try:
-        return f"{signal.Signals(number).name}{told}"
+        return f"{signal.Signals(number).name}{meaning}"
     except ValueError:
         return f"signal {number}"
 
 
 def last_lines(output: str, most: int = 3) -> tuple[str, ...]:
     """The last lines that are not blank, each fit to print."""
-    told = [line for line in output[-20_000:].splitlines() if line.strip()]
-    return tuple(one_line(line.strip(), _WIDTH) for line in told[-most:])
+    lines = [line for line in output[-20_000:].splitlines() if line.strip()]
+    return tuple(one_line(line.strip(), _WIDTH) for line in lines[-most:])
 
 
 def start_failure(ending: Exit, output: str) -> StartFailure | None:

@@ -84,14 +84,14 @@ def plugin_agent(plugin: plugins.Plugin, settings: Mapping[str, str]) -> Agent:
     if isinstance(found, Path):
         return ModelledAgent(read_spec(found), template)
     try:
-        made = configure_agent(found, settings)
+        agent = configure_agent(found, settings)
     except RepoAssayError:
         raise
     except Exception as error:
         reason = plugins.reason_of(error)
         raise BadInput(f"The {plugin.title} cannot be made: {reason}.", "It must need no arguments.") from error
-    if isinstance(made, AsksModel):
-        return made
-    if not callable(getattr(made, "command", None)):
+    if isinstance(agent, AsksModel):
+        return agent
+    if not callable(getattr(agent, "command", None)):
         raise BadInput(f"The {plugin.title} has no method command(layout, limits).", "See docs/plugins.md.")
-    return PluginAgent(plugin.name, made)
+    return PluginAgent(plugin.name, agent)

@@ -163,9 +163,9 @@ class Start(Record):
             self._check(text, _NAMES | {"calls_args"} if text == "{calls_args}" else _NAMES)
         for text in self.calls_args:
             self._check(text, _NAMES | {"max_calls"})
-        asked = "{prompt}" if self.prompt == "arg" else "{prompt_file}"
-        if not self.protocol and self.prompt != "stdin" and not any(asked in part for part in self.command):
-            raise ValueError(f"passes the prompt by {self.prompt}, but its command lacks {asked}")
+        placeholder = "{prompt}" if self.prompt == "arg" else "{prompt_file}"
+        if not self.protocol and self.prompt != "stdin" and not any(placeholder in part for part in self.command):
+            raise ValueError(f"passes the prompt by {self.prompt}, but its command lacks {placeholder}")
         return self
 
     @staticmethod

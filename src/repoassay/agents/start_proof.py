@@ -59,17 +59,17 @@ def lacks(command: Command, sandbox: Sandbox) -> str:
     while interpreted and rest and _FLAGS.match(rest[0]):
         rest.pop(0)
     file = rest[0] if interpreted and rest and not rest[0].startswith("-") and "$" not in rest[0] else ""
-    code, told = _look(command, sandbox, (*_SHELL, _LOOK, "look", program, file))
+    code, output = _look(command, sandbox, (*_SHELL, _LOOK, "look", program, file))
     if code == 9:
-        return told
-    found, _, by = told.partition("\n")
-    given = ("-c", rest[1]) if interpreted and rest[:1] == ["-c"] and len(rest) > 1 else (file,)
+        return output
+    found, _, by = output.partition("\n")
+    target = ("-c", rest[1]) if interpreted and rest[:1] == ["-c"] and len(rest) > 1 else (file,)
     if not code and by:
-        found, given = by, (found,)
-    if code or not given[0] or not _PYTHON.search(found) or found.startswith("/agent"):
+        found, target = by, (found,)
+    if code or not target[0] or not _PYTHON.search(found) or found.startswith("/agent"):
         return ""
     folders = [folder for folder in command.env.get("PYTHONPATH", "").split(":") if folder]
-    code, missing = _look(command, sandbox, (found, "-I", "-B", _IMPORTS, *given, *folders))
+    code, missing = _look(command, sandbox, (found, "-I", "-B", _IMPORTS, *target, *folders))
     return f"the Python module {missing} is missing" if not code and missing else ""
 
 
@@ -81,7 +81,7 @@ def _look(command: Command, sandbox: Sandbox, argv: tuple[str, ...]) -> tuple[in
     edits = {**command.edits, _IMPORTS: FileEdit(script)}
     done = sandbox.run(
         replace(command, argv=argv, stdin=b"", env=env, edits=edits, limits=limits, network=SandboxNetwork.NONE,
-                doors=(), hosts=(), collect=(), log=None, channel=False, told=None)
+                doors=(), hosts=(), collect=(), log=None, channel=False, on_channel=None)
     )  # fmt: skip
     return done.exit.code, done.stdout.decode("utf-8", "replace").strip()[:300]
 

@@ -58,12 +58,12 @@ def planned_agents(
         BadInput: There is no such agent, it cannot be used, or two have one name.
     """
     found = Agents()
-    for given in _several(agents):
-        each = agent_file(given) if isinstance(given, str) else given
+    for agent_name in _several(agents):
+        each = agent_file(agent_name) if isinstance(agent_name, str) else agent_name
         if each == "command" and isinstance(command, Mapping):
-            for own, told in command.items():
+            for own, command_line in command.items():
                 _check_name(own)
-                found.entries[own] = _by_name("command", told, folder, template)[1]
+                found.entries[own] = _by_name("command", command_line, folder, template)[1]
             continue
         if isinstance(each, str) and not is_dotted(each):
             line = None if isinstance(command, Mapping) else command

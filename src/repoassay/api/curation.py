@@ -130,9 +130,9 @@ def _drafted(
     try:
         if (suite / "tasks" / (task := read_draft_file(draft).task.id)).is_dir():
             return CuratedRepository(chosen.name, "", "", task)
-        made = draft_task(pooled, draft, suite, cache, sandbox, step=step)
+        task_draft = draft_task(pooled, draft, suite, cache, sandbox, step=step)
     except BadInput as error:  # of one draft, which stops no other
         return CuratedRepository(chosen.name, "draft", error.message)
-    if made.folder is None:
-        return CuratedRepository(chosen.name, "draft", "; ".join(made.reasons))
-    return CuratedRepository(chosen.name, "", "", made.id)
+    if task_draft.folder is None:
+        return CuratedRepository(chosen.name, "draft", "; ".join(task_draft.reasons))
+    return CuratedRepository(chosen.name, "", "", task_draft.id)

@@ -82,8 +82,8 @@ def validate(
 
 def _demand(settings: StrengthSettings, count: int | None, required: float) -> StrengthDemand:
     """What is asked of strength: the suite's settings, unless a number of mutants is given; then for any time."""
-    asked = StrengthDemand(settings.mutants, settings.seed, tolerance=settings.tolerance, required=required)
-    return asked if count is None else replace(asked, count=count, budget=None)
+    demand = StrengthDemand(settings.mutants, settings.seed, tolerance=settings.tolerance, required=required)
+    return demand if count is None else replace(demand, count=count, budget=None)
 
 
 def _proofs(

@@ -125,9 +125,9 @@ def forge(
         if verdict.outcome is Outcome.PASSED:
             return Won(number, True, len(target.tests), len(target.tests), grade_told, bool(spied))
         for name, search in searches.items():
-            told = [test for test in verdict.tests if name in (test.id, _ALL)]
-            search.learn(_score(told, verdict, lines))
-            search.more([found for test in told for found in _said(test.message)])
+            results = [test for test in verdict.tests if name in (test.id, _ALL)]
+            search.learn(_score(results, verdict, lines))
+            search.more([found for test in results for found in _said(test.message)])
         won |= {test.id for test in verdict.tests if test.outcome == "passed"}
     return Won(number, False, len(target.tests), len(won), grade_told, bool(spied))
 

@@ -48,15 +48,15 @@ def pairs(
     groups: defaultdict[tuple[str, str], list[Attack]] = defaultdict(list)
     for attack in attacks:
         groups[attack.family, attack.language or ""].append(attack)
-    made: list[Pair] = []
+    selection: list[Pair] = []
     for key, group in groups.items():
         chance = random.Random(f"{seed} {key}")  # noqa: S311 - a sample, not a secret
         taken = group if sample is None or sample >= len(group) else chance.sample(group, sample)
         for attack in taken:
             fitting = [ground for ground in grounds if attack.fits(ground.target)]
-            made += [(ground, attack) for ground in _some(fitting, spread, f"{seed} {attack.name}")]
+            selection += [(ground, attack) for ground in _some(fitting, spread, f"{seed} {attack.name}")]
     order = {id(ground): number for number, ground in enumerate(grounds)}
-    return sorted(made, key=lambda pair: order[id(pair[0])])
+    return sorted(selection, key=lambda pair: order[id(pair[0])])
 
 
 def run(
@@ -95,8 +95,8 @@ def run(
 
 
 def _known(kept: TrialLog, ground: AttackGround, attack: Attack, plain: bool) -> Trial | None:
-    asked = plain and attack.plain and ground.believes
-    return kept.get(ground.folder.task.id, ground.folder.digest, attack.name, attack.digest(ground.target), asked)
+    with_plain = plain and attack.plain and ground.believes
+    return kept.get(ground.folder.task.id, ground.folder.digest, attack.name, attack.digest(ground.target), with_plain)
 
 
 def _taken(

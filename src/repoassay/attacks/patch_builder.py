@@ -31,12 +31,12 @@ def appended(target: Target, code: str) -> bytes:
 
 def created(target: Target, files: Mapping[str, str]) -> bytes:
     """Files that the repository does not have yet, or has with other content."""
-    made = []
+    diffs = []
     for path, content in files.items():
         place = target.base / path
         old = place.read_bytes().decode("utf-8", "surrogateescape") if place.is_file() else None
-        made.append(b"" if old == content else diff(path, old, content))
-    return b"".join(made)
+        diffs.append(b"" if old == content else diff(path, old, content))
+    return b"".join(diffs)
 
 
 def _lines(text: str) -> list[str]:

@@ -96,15 +96,15 @@ def _with_needs(names: Iterable[str], known: Mapping[str, Snippet], done: dict[s
 def _maker(payload: AttackPayload, language: Language) -> Make:
     def make(target: Target) -> bytes:
         facts = _facts(target, payload.white)
-        made = b""
+        patch = b""
         if payload.files:
             files = {_filled(name, facts): _filled(text, facts) for name, text in payload.files.items()}
             files.pop(target.module if payload.code else "", None)
-            made = created(target, files)
+            patch = created(target, files)
         if payload.code:
             parts = _with_needs(payload.needs, _snippets(language), {})
-            made += appended(target, _filled("\n".join([*parts.values(), payload.code]), facts))
-        return made
+            patch += appended(target, _filled("\n".join([*parts.values(), payload.code]), facts))
+        return patch
 
     return make
 

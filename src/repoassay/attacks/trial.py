@@ -115,7 +115,7 @@ def run_trial(
 ) -> Trial:
     """Try an attack on a task; a plain harness is asked too where it has something to say."""
     patch = attack.make(ground.target)
-    said = ground.plainly(patch, cancel) if plain and attack.plain and ground.believes else None
+    plain_run = ground.plainly(patch, cancel) if plain and attack.plain and ground.believes else None
     verdict = ground.grade(patch, cancel)
     assurance = getattr(verdict, "assurance", None)
     tests = ground.folder.task.hidden_tests
@@ -128,8 +128,8 @@ def run_trial(
         family=attack.family,
         language=ground.target.language,
         origin=attack.origin,
-        plain=said.exit if said else None,
-        report=said.report if said else None,
+        plain=plain_run.exit if plain_run else None,
+        report=plain_run.report if plain_run else None,
         said=word(verdict),
         outcome=verdict.outcome,
         grade=getattr(assurance, "grade", None),

@@ -30,8 +30,8 @@ def _moved(verb: str, to: str) -> Make:
 
 
 def _cut(target: Target) -> bytes:
-    made = appended(target, "cut_off = 1\ncut_on = 2")
-    return made[: made.rindex(b"\n+cut_on")]
+    patch = appended(target, "cut_off = 1\ncut_on = 2")
+    return patch[: patch.rindex(b"\n+cut_on")]
 
 
 def _counts(target: Target) -> bytes:
@@ -46,12 +46,12 @@ def _file_for_folder(target: Target) -> bytes:
 
 def _gone(target: Target) -> bytes:
     old = (target.base / target.module).read_bytes().decode("utf-8", "surrogateescape")
-    made = (
+    patch = (
         diff(target.module, old, "")
         .decode("utf-8", "surrogateescape")
         .replace(f"+++ b/{target.module}", "+++ /dev/null")
     )
-    return made.replace("--- a/", "deleted file mode 100644\n--- a/", 1).encode("utf-8", "surrogateescape")
+    return patch.replace("--- a/", "deleted file mode 100644\n--- a/", 1).encode("utf-8", "surrogateescape")
 
 
 def _attributes(target: Target) -> bytes:

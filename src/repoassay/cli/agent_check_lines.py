@@ -36,7 +36,7 @@ def print_check(name: str, checked: Checked) -> None:
     kinds: dict[str, int] = {}
     for step in checked.trajectory.steps:
         kinds[step.source.value] = kinds.get(step.source.value, 0) + 1
-    told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    kind_counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     click.echo(
         click.style(f"{name} on {checked.task}: {checked.verdict.outcome.value}", fg="green" if passed else "red")
     )
@@ -47,7 +47,7 @@ def print_check(name: str, checked: Checked) -> None:
         ("gateway", f"{checked.totals.calls} calls, {usage.input:,} tokens in ({usage.cached:,} cached), "
                     f"{usage.output:,} out, {exact}"),
         ("its figures", checked.figures),
-        ("transcript", f"{len(checked.trajectory.steps)} steps ({told})" if told else "no steps"),
+        ("transcript", f"{len(checked.trajectory.steps)} steps ({kind_counts})" if kind_counts else "no steps"),
         *(("problem", problem) for problem in checked.trajectory.problems),
     ]  # fmt: skip
     if not passed:

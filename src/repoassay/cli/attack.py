@@ -112,13 +112,13 @@ def _folders(suite: str, globs: Sequence[str], place: Path) -> tuple[Mapping[str
         repositories = read.repositories
     if not found:
         raise BadInput(f"{quote(suite)} has no task that is graded by a patch.", "Name a suite of edit tasks.")
-    asked = {name: restrict_task(folder) for name, folder in found.items()
+    folders = {name: restrict_task(folder) for name, folder in found.items()
              if not globs or any(fnmatchcase(name, glob) for glob in globs)}  # fmt: skip
-    if not asked:
+    if not folders:
         shown = " or ".join(quote(glob) for glob in globs)
         raise BadInput(f"No task of {quote(suite)} that is graded by a patch matches {shown}.",
                        suggest(globs[0], list(found)))  # fmt: skip
-    return asked, repositories
+    return folders, repositories
 
 
 def _grounds(
@@ -130,7 +130,7 @@ def _grounds(
     from repoassay.grading import can_run_node
     from repoassay.tasks import refuse_steps
 
-    made: list[AttackGround] = []
+    grounds: list[AttackGround] = []
     problems: list[RepoAssayError] = []
     for name, folder in folders.items():
         tests = folder.task.grading.tests
@@ -138,13 +138,13 @@ def _grounds(
             if tests is not None and tests.runner == "node" and (why := can_run_node()):
                 raise Unavailable(why)
             refuse_steps(folder, "an attack")
-            made.append(AttackGround(folder, engine, bench, timeout, name))
+            grounds.append(AttackGround(folder, engine, bench, timeout, name))
         except RepoAssayError as error:
             problems.append(error)
             click.echo(f"left out {name}: {error}", err=True)
-    if not made:
+    if not grounds:
         raise problems[0]
-    return made
+    return grounds
 
 
 def _run(
@@ -181,12 +181,12 @@ def _line(trial: Trial) -> str:
 def _print(trials: Sequence[Trial], plain: bool, as_json: bool) -> None:
     from repoassay.attacks import by_task
 
-    told = by_task(trials)
+    rows = by_task(trials)
     if as_json:
-        for each in told:
+        for each in rows:
             print_record("task", dataclasses.asdict(each))
         return
-    for each in told:
+    for each in rows:
         harness = f"{each.believed} of {each.asked} by a plain harness, " if each.asked else ""
         faults = f"; {each.faults} could not be judged" if each.faults else ""
         click.echo(f"{each.task}: {each.tried} attacks, passed: {harness}{len(each.passes)} by RepoAssay{faults}")
@@ -196,5 +196,5 @@ def _print(trials: Sequence[Trial], plain: bool, as_json: bool) -> None:
             click.echo(f"  PASS {name}")
         for test, times in each.weakest:
             click.echo(f"  fooled {times} times: {test}")
-    total = sum(len(each.passes) for each in told)
-    click.echo(f"{len(trials)} attacks on {len(told)} tasks, {total} passed.")
+    total = sum(len(each.passes) for each in rows)
+    click.echo(f"{len(trials)} attacks on {len(rows)} tasks, {total} passed.")

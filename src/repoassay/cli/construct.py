@@ -56,5 +56,5 @@ def commit(solution: str, instruction: str, **wanted: Unpack[ConstructOptions]) 
     make(solution, _instruction(instruction), wanted, FROM_COMMIT)
 
 
-def _instruction(given: str) -> str | None:
-    return None if given == FROM_COMMIT else given_text(given)
+def _instruction(text: str) -> str | None:
+    return None if text == FROM_COMMIT else given_text(text)

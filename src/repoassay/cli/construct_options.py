@@ -106,7 +106,7 @@ def make(
 
     tests = _tests(wanted["tests"], own_tests)
     runner, why = (wanted["runner"], "") if wanted["runner"] else _runner(tests)
-    asked = TaskRequest(
+    request = TaskRequest(
         repository=wanted["repo"],
         solution=solution,
         base=wanted["base"],
@@ -128,12 +128,12 @@ def make(
     with Telling(quiet=wanted["as_json"]) as telling:
         if why:
             telling.say(why)
-        made = construct_commit(
-            asked, wanted["out"], cache, sandbox, times=wanted["proofs"], workers=wanted["workers"],
+        result = construct_commit(
+            request, wanted["out"], cache, sandbox, times=wanted["proofs"], workers=wanted["workers"],
             step=telling.step, done=telling.done,
         )  # fmt: skip
-    print_json(made, asked) if wanted["as_json"] else print_made(made, wanted["out"])
-    raise SystemExit(0 if made.folder else 1)
+    print_json(result, request) if wanted["as_json"] else print_made(result, wanted["out"])
+    raise SystemExit(0 if result.folder else 1)
 
 
 def _runner(tests: tuple[Path, ...] | None) -> tuple[str, str]:
@@ -152,11 +152,11 @@ def _runner(tests: tuple[Path, ...] | None) -> tuple[str, str]:
     )
 
 
-def _tests(given: tuple[str, ...], own_tests: str) -> tuple[Path, ...] | None:
+def _tests(values: tuple[str, ...], own_tests: str) -> tuple[Path, ...] | None:
     from repoassay.errors import BadInput
 
-    if own_tests not in given:
-        return tuple(map(Path, given))
-    if set(given) != {own_tests}:
+    if own_tests not in values:
+        return tuple(map(Path, values))
+    if set(values) != {own_tests}:
         raise BadInput(f"--tests names {own_tests} beside files.", "Give either.")
     return None

@@ -70,31 +70,31 @@ class Telling:
             self._status.update(f"{self._text}: {self._runs} runs done")
 
 
-def print_made(made: Constructed, out: Path) -> None:
+def print_made(result: Constructed, out: Path) -> None:
     """Print every test's counts, what was dropped and why, and where the task is."""
     from repoassay.construct import ProofFinding
 
-    width = max((len(_short(case.id)) for case in made.proven.cases), default=4)
-    if made.proven.cases:
+    width = max((len(_short(case.id)) for case in result.proven.cases), default=4)
+    if result.proven.cases:
         click.echo(f"{'test':<{width}}  {'base':<16}  {'solution':<16}  as")
-    for case in made.proven.cases:
+    for case in result.proven.cases:
         click.echo(
             f"{_short(case.id):<{width}}  {_side(case.base):<16}  {_side(case.solution):<16}  {_WORDS[case.role]}"
         )
-    for case in made.proven.cases:
+    for case in result.proven.cases:
         _explain(case)
-    for sentence in made.said:
+    for sentence in result.derivation:
         click.echo(f"environment: {_short(sentence)}", err=True)
-    for warning in made.warnings:
+    for warning in result.warnings:
         click.echo(f"note: {warning}", err=True)
-    for file, why in made.proven.unread.items():
-        if made.finding is ProofFinding.SOUND:
+    for file, why in result.proven.unread.items():
+        if result.finding is ProofFinding.SOUND:
             click.echo(f"note: {_short(file)} was left out: no test of it could be run. {_short(why[-200:])}", err=True)
-    if made.folder:
-        click.echo(f"✓ {made.id} is sound and is in {made.folder}. Prove it again: repoassay tasks validate {out}")
+    if result.folder:
+        click.echo(f"✓ {result.id} is sound and is in {result.folder}. Prove it again: repoassay tasks validate {out}")
         return
-    click.echo(f"✗ {made.id} is refused as {made.finding.value}; nothing was written.")
-    for reason in made.reasons:
+    click.echo(f"✗ {result.id} is refused as {result.finding.value}; nothing was written.")
+    for reason in result.reasons:
         click.echo(f"  {reason}")
 
 
@@ -134,23 +134,23 @@ def _explain(case: ProofCase) -> None:
     click.echo("".join(f"  {line}\n" for line in block(message.strip()).splitlines()[-12:]), nl=False)
 
 
-def print_json(made: Constructed, asked: TaskRequest) -> None:
+def print_json(result: Constructed, request: TaskRequest) -> None:
     """Print the same as JSON."""
     from repoassay.construct import facts
 
-    tests = [{**facts(case), "message": (case.solution_message or case.base_message)} for case in made.proven.cases]
+    tests = [{**facts(case), "message": (case.solution_message or case.base_message)} for case in result.proven.cases]
     answer = {
-        "id": made.id,
-        "finding": made.finding.value,
-        "folder": str(made.folder) if made.folder else None,
-        "repository": asked.repository,
-        "base": made.base,
-        "solution": made.solution,
+        "id": result.id,
+        "finding": result.finding.value,
+        "folder": str(result.folder) if result.folder else None,
+        "repository": request.repository,
+        "base": result.base,
+        "solution": result.solution,
         "tests": tests,
-        "unread": dict(made.proven.unread),
-        "reasons": list(made.reasons),
-        "warnings": list(made.warnings),
-        "environment": list(made.said),
-        "lost": dict(zip(("tests", "of"), made.proven.lost, strict=True)),
+        "unread": dict(result.proven.unread),
+        "reasons": list(result.reasons),
+        "warnings": list(result.warnings),
+        "environment": list(result.derivation),
+        "lost": dict(zip(("tests", "of"), result.proven.lost, strict=True)),
     }
     print_document(answer)

@@ -217,21 +217,21 @@ def curate_draft(
             click.echo(f"{path} is a template: fill it in, and run again.")
         return
     who = str(model["model"]) if author == "model" else "human"
-    made = draft_task(pooled, place, suite, cache, sandbox, author=who, step=step_printer(as_json, pooled.name))
+    task = draft_task(pooled, place, suite, cache, sandbox, author=who, step=step_printer(as_json, pooled.name))
     if as_json:
         print_document({
-            "task": made.id, "admitted": made.folder is not None, "folder": str(made.folder) if made.folder else None,
-            "reasons": made.reasons, "notes": made.notes, "margin": made.margin, "evidence": str(made.evidence),
+            "task": task.id, "admitted": task.folder is not None, "folder": str(task.folder) if task.folder else None,
+            "reasons": task.reasons, "notes": task.notes, "margin": task.margin, "evidence": str(task.evidence),
         })  # fmt: skip
-    elif made.folder:
-        click.echo(f"{made.folder}: admitted, smallest margin {made.margin:.0%}")
-        for note in made.notes:
+    elif task.folder:
+        click.echo(f"{task.folder}: admitted, smallest margin {task.margin:.0%}")
+        for note in task.notes:
             click.echo(f"  {printable(note, 300)}")
     else:
-        click.echo(f"{made.id}: refused")
-        for reason in made.reasons:
+        click.echo(f"{task.id}: refused")
+        for reason in task.reasons:
             click.echo(f"  {printable(reason, 400)}")
-    sys.exit(0 if made.folder else 1)
+    sys.exit(0 if task.folder else 1)
 
 
 @curate.command("prove")

@@ -125,26 +125,24 @@ def curate_release(
     for name, why in gone.items():
         if not why.strip():
             raise BadInput(f"Nothing says why {quote(name)} is retired.", "Write --retire TASK=WHY.")
-    made = release_suite(
+    new = release_suite(
         find_suite(suite, metrics=names()), folder, quarter, today=curation_day(today), previous=before,
         retirements=gone, anchors=anchors, key=key, private_share=private_share, private_before=private_before,
     )  # fmt: skip
     if as_json:
         print_document({
-            "folder": str(made.path), "quarter": made.quarter, "digest": made.digest, "added": made.added,
-            "kept": made.kept, "retired": dict(made.retired), "anchors": made.anchors, "left_out": dict(made.left_out),
-            "signature": str(made.signature) if made.signature else None, "private": made.private,
-            "private_folder": str(made.private_path) if made.private_path else None,
+            "folder": str(new.path), "quarter": new.quarter, "digest": new.digest, "added": new.added,
+            "kept": new.kept, "retired": dict(new.retired), "anchors": new.anchors, "left_out": dict(new.left_out),
+            "signature": str(new.signature) if new.signature else None, "private": new.private,
+            "private_folder": str(new.private_path) if new.private_path else None,
         })  # fmt: skip
         return
-    click.echo(
-        f"{made.path}: {len(made.added)} added, {len(made.kept)} kept, {len(made.retired)} retired; {made.digest}"
-    )
-    if made.private_path:
-        click.echo(f"{made.private_path}: {len(made.private)} private tasks; keep it to yourself.")
-    for name, why in made.left_out.items():
+    click.echo(f"{new.path}: {len(new.added)} added, {len(new.kept)} kept, {len(new.retired)} retired; {new.digest}")
+    if new.private_path:
+        click.echo(f"{new.private_path}: {len(new.private)} private tasks; keep it to yourself.")
+    for name, why in new.left_out.items():
         click.echo(f"  left out {name}: {printable(why, 300)}")
-    click.echo(f"signature: {made.signature}" if made.signature else "Not signed: no --key was given.")
+    click.echo(f"signature: {new.signature}" if new.signature else "Not signed: no --key was given.")
 
 
 @click.command("check")

@@ -54,7 +54,7 @@ class DefaultGroup(click.Group):
             super().format_options(ctx, formatter)
             return
         whole = self.commands[self._default]
-        given = [each for each in whole.get_params(ctx) if isinstance(each, click.Option)]
+        options = [each for each in whole.get_params(ctx) if isinstance(each, click.Option)]
         with formatter.section("Options"):
-            formatter.write_dl([record for each in given if (record := each.get_help_record(ctx))])
+            formatter.write_dl([record for each in options if (record := each.get_help_record(ctx))])
         self.format_commands(ctx, formatter)

@@ -107,10 +107,10 @@ def attempts(
             _print(f"{agent} could not start for the same reason in {len(alike) - 1} more attempts.")
     shares = shares_of(looked)
     if as_json:
-        told: dict[str, Any] = {
+        facts: dict[str, Any] = {
             "schema": "repoassay/diagnosis/1", "run": str(run.path), "attempts": [document(one) for one in looked],
         }  # fmt: skip
-        print_document(told | ({"shares": shares_document(shares)} if whole else {}))
+        print_document(facts | ({"shares": shares_document(shares)} if whole else {}))
     elif whole:
         _print("\n".join(_ending(looked, share_lines(shares) if not integrity_only else ())))
     if stopped:

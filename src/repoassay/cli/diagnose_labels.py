@@ -30,7 +30,7 @@ __all__ = ["add_label", "list_labels", "score_labels"]
 @click.option("--also", multiple=True, metavar="CLASS", help="A further class it shows; may be repeated.")
 @runs_option
 def add_label(
-    attempt: str, said: str, author: str, note: str, subclass: str | None, also: tuple[str, ...], runs: Path
+    attempt: str, value: str, author: str, note: str, subclass: str | None, also: tuple[str, ...], runs: Path
 ) -> None:
     """Label ATTEMPT with CLASS: E1 to E5 in any spelling, none, or unclear. It holds instead of what the rules say.
 
@@ -48,18 +48,18 @@ def add_label(
     run, subjects, whole = find_subjects(attempt, runs)
     if whole:
         raise BadInput(f"{attempt!r} is a run.", "Name one attempt, as RUN/ATTEMPT.")
-    label = _label(subjects[0].attempt, said, author, note, subclass, also)
+    label = _label(subjects[0].attempt, value, author, note, subclass, also)
     label_book(run.path).append(label)
     click.echo(f"{subjects[0].attempt}: {label_line(label)}")
 
 
-def _label(attempt: str, said: str, author: str, note: str, subclass: str | None, also: tuple[str, ...]) -> Label:
+def _label(attempt: str, value: str, author: str, note: str, subclass: str | None, also: tuple[str, ...]) -> Label:
     from pydantic import ValidationError
 
     from repoassay.diagnosis import Label, Subclass, label_from_text, parse_class
 
     # What the command line holds beside UTF-8 comes as lone surrogates, which no file of ours can hold.
-    said, author, note = (text.encode("utf-8", "backslashreplace").decode() for text in (said, author.strip(), note))
+    value, author, note = (text.encode("utf-8", "backslashreplace").decode() for text in (value, author.strip(), note))
     if not author:
         raise BadInput("The label has no author.", "Say who gives it with --by NAME.")
     if subclass is not None and subclass not in {one.value for one in Subclass}:
@@ -67,7 +67,7 @@ def _label(attempt: str, said: str, author: str, note: str, subclass: str | None
             f"There is no subclass {subclass!r}.", f"Choose one of: {', '.join(one.value for one in Subclass)}."
         )
     try:
-        plain = label_from_text(said, attempt=attempt, author=author, at=datetime.now(UTC), note=note)
+        plain = label_from_text(value, attempt=attempt, author=author, at=datetime.now(UTC), note=note)
         further = [parse_class(one).code for one in also]
         return Label.model_validate(plain.model_dump() | {"subclass": subclass, "also": further})
     except ValidationError as error:
@@ -128,8 +128,8 @@ def score_labels(run: str, runs: Path, as_json: bool, classifier: str | None, **
     from repoassay.report import Diagnoser, people_said, score_model, score_rules
 
     folder, subjects, whole = find_subjects(run, runs)
-    said = people_said(folder)
-    labelled = [one for one in subjects if one.attempt in said]
+    by_people = people_said(folder)
+    labelled = [one for one in subjects if one.attempt in by_people]
     if not whole or not labelled:
         what = f"No attempt of {folder.path} that counts is labelled by a person." if whole else f"{run!r} is no run."
         raise BadInput(what, "Label some with `repoassay diagnose label`, and name their run.")
@@ -148,16 +148,16 @@ def _print_score(found: Score, who: str, *, as_json: bool) -> None:
     from repoassay.text import one_line
 
     if as_json:
-        table = {f"{true} {said}": count for (true, said), count in found.table.items() if count}
+        table = {f"{true} {answer}": count for (true, answer), count in found.table.items() if count}
         low, high = found.agreement.low, found.agreement.high
-        told = {
+        document = {
             "schema": "repoassay/diagnosis-score/1", "who": who, "n": found.n, "right": found.right,
             "agreement": {"share": found.share, "low": low, "high": high, "interval": "95% Wilson score"},
             "table": table, "wrong": [dict(zip(("attempt", "true", "said"), one, strict=True)) for one in found.wrong],
         }  # fmt: skip
-        print_document(told)
+        print_document(document)
         return
     click.echo(f"People's labels (true) against {one_line(who, 100)} (said):\n")
     click.echo(confusion_text(found))
-    for attempt, true, said in found.wrong[:50]:
-        click.echo(f"  {attempt}: {true} by people, {said} by {one_line(who, 100)}")
+    for attempt, true, answer in found.wrong[:50]:
+        click.echo(f"  {attempt}: {true} by people, {answer} by {one_line(who, 100)}")

@@ -101,7 +101,7 @@ def classify_first(
         budget_usd=budget_usd,
     )  # fmt: skip
     try:
-        done = label_by_model(examiner, subjects, model, metering, limited=yes, told=_tell)
+        done = label_by_model(examiner, subjects, model, metering, limited=yes, on_label=_tell)
     except KeyboardInterrupt:
         raise Interrupted("Interrupted; the labels given so far are kept.", "Run it again for the others.") from None
     cost = "unknown dollars" if done.dollars is None else f"{done.dollars:.4f} dollars"
@@ -113,10 +113,11 @@ def classify_first(
     return frozenset(done.refused), done.stopped
 
 
-def _tell(asked: LabelRequest) -> None:
+def _tell(request: LabelRequest) -> None:
     from repoassay.text import one_line
 
-    said = asked.answer.value if asked.answer is not None else f"no label: {one_line(asked.problem, 200)}"
+    answer = request.answer.value if request.answer is not None else f"no label: {one_line(request.problem, 200)}"
     click.echo(
-        f"[{asked.number}/{asked.of}] {asked.subject.attempt} {one_line(asked.subject.task, 80)}: {said}", err=True
+        f"[{request.number}/{request.of}] {request.subject.attempt} {one_line(request.subject.task, 80)}: {answer}",
+        err=True,
     )

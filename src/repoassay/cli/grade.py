@@ -87,8 +87,8 @@ def grade(
     if not as_json:
         summary = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
         click.echo(f"{sum(counts.values())} tasks: {summary}" + (f"; written to {results}" if results else ""))
-        for name, told in (("ECR", process), ("TPR", result)):
-            rate = Rate.of(told)
+        for name, passes in (("ECR", process), ("TPR", result)):
+            rate = Rate.of(passes)
             click.echo(
                 f"{name}  {_share(rate.over_all)} of all; {_share(rate.over_judged)} of those that could be judged"
             )

@@ -132,8 +132,8 @@ def _run(
 
         cache, cancel = Cache(), threading.Event()
         bench = GradingContext(found.repositories, cache, open_sandbox(isolation, cache))
-        told = f"{folder} keeps what is judged; the same call goes on where it was."
-        with interrupt_sets(cancel, told), _progress("judged", as_json) as count_up:
+        notice = f"{folder} keeps what is judged; the same call goes on where it was."
+        with interrupt_sets(cancel, notice), _progress("judged", as_json) as count_up:
             judged = judge_run(
                 done.run, found, bench, workers=workers, cancel=cancel, progress=lambda _, verdict: count_up(None)
             )

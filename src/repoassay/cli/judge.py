@@ -137,7 +137,7 @@ def run(
         with here if executor == "local" else nodes as door:
             done = judge_study(
                 found, seated, door.asker, samples=samples, axes=several(axes), signals=signals,
-                workers=_threads(model, executor, workers), told=print_step, abandon=door.abandon,
+                workers=_threads(model, executor, workers), on_step=print_step, abandon=door.abandon,
             )  # fmt: skip
             spent = door.totals()
         samples_of = judgements_of(found, seated)

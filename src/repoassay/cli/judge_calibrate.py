@@ -81,7 +81,7 @@ def calibrate(
         found = find_judge(at, study, named)
         part = DevTestSplit(split) if split else DevTestSplit.TEST if found.definition.own_prompt else DevTestSplit.ALL
         looks = note_look(at, found, datetime.now(UTC)) if part is DevTestSplit.TEST else 0
-        made = figures(
+        calibration = figures(
             items_of(at, study), latest(ratings_of(at, study, RatingPhase.BLIND)), judgements_of(at, found),
             read_rubric_of(at, study), found.definition, adjudications_of(at, study), split=part, seed=seed,
             dev_share=dev_share, floor=FLOOR if floor is None else floor,
@@ -89,81 +89,81 @@ def calibrate(
         changes = len({each.item for each in judgements_of(at, found)})
         cost = judge_cost(spent_before(journal or judge_journal(database, found)), changes)
     if as_json:
-        print_document(_plain(made) | {"test_looks": looks, "cost": cost})
+        print_document(_plain(calibration) | {"test_looks": looks, "cost": cost})
     else:
-        _print(made, looks)
+        _print(calibration, looks)
         click.echo(cost_sentence(cost))
-        click.echo(made.substitute.sentence)
-    if check and not made.substitute.accepted:
+        click.echo(calibration.substitute.sentence)
+    if check and not calibration.substitute.accepted:
         sys.exit(1)
 
 
-def _plain(made: Calibration) -> dict[str, Any]:
+def _plain(calibration: Calibration) -> dict[str, Any]:
     """As JSON has it: every proportion with its value and interval."""
-    return {key: _value(value, getattr(made, key)) for key, value in asdict(made).items()}
+    return {key: _value(value, getattr(calibration, key)) for key, value in asdict(calibration).items()}
 
 
-def _value(plain: Any, given: Any) -> Any:
+def _value(plain: Any, value: Any) -> Any:
     from dataclasses import fields, is_dataclass
 
     from repoassay.stats import Proportion
 
-    if isinstance(given, Proportion):
-        return {**plain, "value": given.value, "interval": asdict(given.interval)}
-    if is_dataclass(given):
-        return {field.name: _value(plain[field.name], getattr(given, field.name)) for field in fields(given)}
-    if isinstance(given, tuple):
-        return [_value(one, other) for one, other in zip(plain, given, strict=True)]
+    if isinstance(value, Proportion):
+        return {**plain, "value": value.value, "interval": asdict(value.interval)}
+    if is_dataclass(value):
+        return {field.name: _value(plain[field.name], getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple):
+        return [_value(one, other) for one, other in zip(plain, value, strict=True)]
     return plain
 
 
-def _print(made: Calibration, looks: int) -> None:
+def _print(result: Calibration, looks: int) -> None:
     from repoassay.stats import p_text
 
     say = click.echo
-    say(f"Judge {made.judge}, {made.samples} samples, {made.void} of them void.")
+    say(f"Judge {result.judge}, {result.samples} samples, {result.void} of them void.")
     say(
-        f"{made.items} items ({made.split.value}), {made.left_out} controls and flagged ones left out; "
-        f"{made.people} people."
+        f"{result.items} items ({result.split.value}), {result.left_out} controls and flagged ones left out; "
+        f"{result.people} people."
     )
     # Nothing below is shown without how far it may be believed.
-    say(f"This judge: {made.state.sentence.rstrip('.')}.")
+    say(f"This judge: {result.state.sentence.rstrip('.')}.")
     if looks:
         times = "once" if looks == 1 else f"{looks} times"
         say(f"The test part of this study has been looked at {times}.")
-    for axis in made.axes:
+    for axis in result.axes:
         _print_axis(axis)
-    for system in made.systems:
+    for system in result.systems:
         name, agreed = printable(system.system) or "all systems", _clustered(system.agreement)
         say(f"{system.axis}, {name}: agreement {agreed}; problems beyond people's {_clustered(system.bias)}")
-    for drift in made.drift:
+    for drift in result.drift:
         p = "p not defined" if drift.p is None else p_text(drift.p)
         name, apart = printable(drift.system), _clustered(drift.difference)
         say(f"Drift, {drift.axis}, {name} less the others: {apart}, {p} (Holm)")
-    if made.rate is not None:
-        _print_rate(made.rate, made.state)
-    for order in made.orders:
+    if result.rate is not None:
+        _print_rate(result.rate, result.state)
+    for order in result.orders:
         say(
             f"Order, {order.axis}: a problem in {_share(order.first)} with the reference first, {_share(order.last)} "
             f"with it last; changed on {order.changed} of {order.items} items."
         )
-    for each in made.second_pass:
+    for each in result.second_pass:
         say(
             f"Signals, {each.axis}: {each.changed} of {each.n} verdicts changed; agreement {_share(each.blind)} "
             f"without, {_share(each.revealed)} with."
         )
-    kin = made.kin
+    kin = result.kin
     say(
         f"Kin ({kin.family or 'vendor not known'}): agreement {_share(kin.own)} on its own vendor's submissions, "
         f"{_share(kin.other)} on others', {_share(kin.unknown)} where the vendor is not known; problems it denies: "
         f"{_share(kin.milder_own)} on its own, {_share(kin.milder_other)} on others'."
     )
-    if made.flagged:
-        say(f"Text that speaks to reviewers, to be looked at: {', '.join(made.flagged[:_MOST])}.")
-    for item, why in made.triage[:_MOST]:
+    if result.flagged:
+        say(f"Text that speaks to reviewers, to be looked at: {', '.join(result.flagged[:_MOST])}.")
+    for item, why in result.triage[:_MOST]:
         say(f"People first: {item}, {why}.")
-    if len(made.triage) > _MOST:
-        say(f"... and {len(made.triage) - _MOST} more.")
+    if len(result.triage) > _MOST:
+        say(f"... and {len(result.triage) - _MOST} more.")
 
 
 def _print_axis(axis: JudgeAxisFigures) -> None:
@@ -217,15 +217,15 @@ def _share(share: Proportion) -> str:
     return f"{share.value:.3f} ({share.successes}/{share.n}{_range(share.interval)})"
 
 
-def _measured(given: MeasuredAxis) -> str:
-    return _figure(given.figure) + (_range(given.interval) if given.figure.defined else "")
+def _measured(measured: MeasuredAxis) -> str:
+    return _figure(measured.figure) + (_range(measured.interval) if measured.figure.defined else "")
 
 
-def _figure(given: Figure) -> str:
-    return f"{given.value:.3f}" if given.value is not None else f"- ({given.undefined})"
+def _figure(figure: Figure) -> str:
+    return f"{figure.value:.3f}" if figure.value is not None else f"- ({figure.undefined})"
 
 
-def _range(given: Interval) -> str:
-    if given.low is None or given.high is None:
-        return f", no interval: {given.undefined}"
-    return f", 95 % {given.low:.3f} to {given.high:.3f}"
+def _range(interval: Interval) -> str:
+    if interval.low is None or interval.high is None:
+        return f", no interval: {interval.undefined}"
+    return f", 95 % {interval.low:.3f} to {interval.high:.3f}"

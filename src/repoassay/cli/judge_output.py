@@ -20,16 +20,16 @@ __all__ = ["cost_sentence", "judge_cost", "judge_journal", "open_study", "print_
 
 def print_step(step: JudgingStep) -> None:
     """Print one line for a sample."""
-    said = step.judgement
+    judgement = step.judgement
     width = len(str(step.of))
     head = f"[{step.number:>{width}}/{step.of}] {step.item} {step.axis} #{step.sample}: "
-    if said is None:
+    if judgement is None:
         text, colour = f"failed. {step.failure}", "yellow"
-    elif said.answer is None:
-        text, colour = f"void. {said.void}", "yellow"
+    elif judgement.answer is None:
+        text, colour = f"void. {judgement.void}", "yellow"
     else:
-        text, colour = said.answer.state, ""
-    flags = f" (flagged: {said.flags[0].kind})" if said is not None and said.flags else ""
+        text, colour = judgement.answer.state, ""
+    flags = f" (flagged: {judgement.flags[0].kind})" if judgement is not None and judgement.flags else ""
     click.secho(head + text + flags, fg=colour or None, err=True)
 
 

@@ -93,10 +93,10 @@ def pack(
         no_human_help=no_human_help or declare_all,
         one_attempt=folder.plan.attempts == 1,
     )
-    made = make(
+    entry = make(
         folder, out, contact=contact, declared=declared, agent=agent, organisation=organisation, with_files=with_files
     )
-    click.echo(f"{out}: {made.system}")
+    click.echo(f"{out}: {entry.system}")
 
 
 @leaderboard.command()

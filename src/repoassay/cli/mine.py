@@ -134,7 +134,7 @@ def mine(
     from repoassay.formats import read_mirrors
     from repoassay.sandbox import Cache, open_sandbox
 
-    asked = MiningRequest(
+    request = MiningRequest(
         since=_day(since, "--since"), until=_day(until, "--until"), most=most, kinds=_kinds(kinds),
         rules=read_mining_rules(rules), issues=read_issues(issues), proofs=proofs, bundle=bundle, seed=seed,
         update=update, mirrors=read_mirrors(mirrors), most_seconds=timeout,
@@ -159,9 +159,9 @@ def mine(
         if rewriter and not only_plan:
             begin_suite(suite)
             client = stack.enter_context(open_asked_model(rewriter, asking, suite / CALLS, "mine"))
-            asked = replace(asked, rewrite=InstructionRewriter(rewriter, client))
+            request = replace(request, rewrite=InstructionRewriter(rewriter, client))
         report = mine_histories(
-            repositories, suite, cache, sandbox, asked, workers=node_workers(executor, workers), executor=executor,
+            repositories, suite, cache, sandbox, request, workers=node_workers(executor, workers), executor=executor,
             agree=agree, on_row=_say_row, cancel=cancel, heartbeat=_say_what,
         )  # fmt: skip
         if client is not None:

@@ -90,8 +90,8 @@ def report(
         raise click.UsageError("--html and --no-html contradict each other; give one.")
     if wanted_files and (html is not None or no_html):
         raise click.UsageError("--html and --no-html are of one run without --out; --out names a folder for the page.")
-    given = (scores is not None, sizes is not None, beside != "auto")
-    if not wanted_files and any(given):
+    options = (scores is not None, sizes is not None, beside != "auto")
+    if not wanted_files and any(options):
         raise click.UsageError("--scores, --sizes and --beside need several runs or --out DIR.")
     if study and not reviews:
         raise click.UsageError("--study names a study of --reviews.")
@@ -148,13 +148,13 @@ def _set(
     rows = read_rows(folders, lambda done, total: _progress("reading attempts", done, total))
     _progress("working out", 0, 1)
     figured = figure_out(rows, wanted)
-    made = write_figured(figured, out, formats, _progress) if out is not None else None
+    written_files = write_figured(figured, out, formats, _progress) if out is not None else None
     _progress("", 1, 1)
     _print_set(figured, as_json)
-    if made is not None:
-        if made.without_plots:
-            click.echo(f"Plots are not written: {made.without_plots}", err=True)
-        click.echo(f"HTML: {made.page} ({len(made.files)} files written)", err=as_json)
+    if written_files is not None:
+        if written_files.without_plots:
+            click.echo(f"Plots are not written: {written_files.without_plots}", err=True)
+        click.echo(f"HTML: {written_files.page} ({len(written_files.files)} files written)", err=as_json)
 
 
 def _print_set(figured: ReportTables, as_json: bool) -> None:

@@ -104,11 +104,11 @@ def _read_lines(sandbox: ItemSandbox) -> None:
     from repoassay.engine import run_line
     from repoassay.text import printable
 
-    asked = sys.stdin.isatty()
+    interactive = sys.stdin.isatty()
     folder = "/workspace/repo"
     with sandbox.open() as session:
         while True:
-            if asked:
+            if interactive:
                 click.echo(f"{printable(folder, 200)} $ ", nl=False, err=True)
             line = sys.stdin.readline()
             if not line or line.strip() == "exit":

@@ -91,8 +91,8 @@ def _lines(found: StudyFigures) -> Iterator[str]:
             yield f"rater {strict.rater}: problems beside the others {_points(strict.beside_others.value)}"
     for moved in found.drift:
         if moved.before is not None and moved.after is not None:
-            told = f"{moved.before:.3f}, then {moved.after:.3f}, {_p(moved.test)}"
-            yield f"rater {moved.rater}: {moved.measure} {told}{', drifting' if moved.alarm else ''}"
+            change = f"{moved.before:.3f}, then {moved.after:.3f}, {_p(moved.test)}"
+            yield f"rater {moved.rater}: {moved.measure} {change}{', drifting' if moved.alarm else ''}"
     for item, reason in found.excluded.items():
         yield f"left out {item}: {reason}"
 

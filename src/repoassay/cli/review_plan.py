@@ -134,10 +134,10 @@ def amend_study_plan(study: str, author: str, change: str, reason: str, database
     from repoassay.review import amend_plan
 
     with _opened(database) as opened:
-        made = amend_plan(
+        amendment = amend_plan(
             opened, study, author=author, change=change, reason=reason, at=datetime.now(UTC), actor=_ACTOR
         )  # fmt: skip
-    click.echo(f"Amended {made.at.isoformat()}")
+    click.echo(f"Amended {amendment.at.isoformat()}")
 
 
 @plan.command("exclude")

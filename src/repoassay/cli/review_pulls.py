@@ -79,9 +79,9 @@ def import_pulls(
 
     if (source is None) != bool(forge):
         raise BadInput("Pull requests come from one place.", "Give a file or folder, or --from github:OWNER/REPO.")
-    asked = read_rubric(rubric)
+    questions = read_rubric(rubric)
     try:
-        study = Study(name=name, rubric=asked.digest, reference="never", seed=seed)
+        study = Study(name=name, rubric=questions.digest, reference="never", seed=seed)
     except ValidationError:
         raise BadInput(f"{quote(name)} cannot name a study.", "Use letters, digits, dots and dashes.") from None
     if source is not None:
@@ -101,7 +101,7 @@ def import_pulls(
         where = quote(source or forge)
         raise BadInput(f"No pull request of {where} can be reviewed.", "What is wrong with each stands above.")
     with closing(open_database(database)) as place:
-        create_study(place, study, asked, items, at=datetime.now(UTC), by="import-pr")
+        create_study(place, study, questions, items, at=datetime.now(UTC), by="import-pr")
     click.echo(f"The study {name} has {len(items)} pull requests; {len(problems)} were passed over.")
 
 
@@ -112,22 +112,24 @@ def _with_context(items: list[Item], found: ExportRead, clone: Path, database: s
     from repoassay.server import blobs_beside, file_versions
 
     pulls, blobs, count = {(pull.repository, pull.number): pull for pull in found.pulls}, blobs_beside(database), 0
-    made = []
+    items_with_files = []
     for item in items:
         forge = item.hidden.evidence["forge"]
         with temporary_folder("before") as folder:
             count += lay_files_before(clone, pulls[forge["repository"], forge["number"]], Path(folder))
             versions = file_versions(Path(folder), item.payload.diff, blobs)
-        made.append(item.model_copy(update={"payload": item.payload.model_copy(update={"versions": versions})}))
+        items_with_files.append(
+            item.model_copy(update={"payload": item.payload.model_copy(update={"versions": versions})})
+        )
     click.echo(f"{count} files as they were before are kept from {clone}.", err=True)
-    return made
+    return items_with_files
 
 
 def _fetched(address: ForgeAddress, query: PullQuery, keep: Path | None) -> ExportRead:
     """Ask the forge for pull requests and for the issues that they close."""
     from repoassay.forges import ForgeClient, fetch_issue, fetch_pulls, read_objects
 
-    client = ForgeClient(address, lambda said: click.echo(said, err=True))
+    client = ForgeClient(address, lambda line: click.echo(line, err=True))
     documents = list(fetch_pulls(client, query))
     closed = {pull.issue for pull in read_objects(documents, repository=address.repository).pulls}
     numbers = sorted(number for number in closed if number is not None)
@@ -191,16 +193,16 @@ def _post(place: Database, study: str, requests: list[ReviewRequest], address: F
         )
     for post in planned:
         event, count = post.body.get("event", ""), len(post.body.get("comments", ()))
-        told = f" {event} with {count} comments" if event else ""
-        click.echo(f"{address.repository}, pull request {post.number}: {post.kind}{told}: {post.state}")
+        review = f" {event} with {count} comments" if event else ""
+        click.echo(f"{address.repository}, pull request {post.number}: {post.kind}{review}: {post.state}")
     left = sum(post.state in {PostState.NEW, PostState.BEGUN} for post in planned)
     if not yes:
         click.echo(f"{left} requests would be posted to {address.api}; nothing was. Post them with --yes.")
         return
     if left and not address.token:
         raise BadInput(f"There is no token in {address.variable}.", "Set it, or name another with --token-variable.")
-    client = ForgeClient(address, lambda said: click.echo(said, err=True))
-    done, refused = post_planned(place, study, planned, client, lambda said: click.echo(said, err=True))
+    client = ForgeClient(address, lambda line: click.echo(line, err=True))
+    done, refused = post_planned(place, study, planned, client, lambda line: click.echo(line, err=True))
     click.echo(f"{done} requests were posted, {refused} refused.")
     if refused:
         raise SystemExit(1)

@@ -138,7 +138,7 @@ def run(
 
     later = executor == "slurm"
     with Live(agree=agree) as live:
-        made = evaluate(
+        new_run = evaluate(
             found, agent=chosen, command=command, agent_folder=agent_dir, prompt_template=prompt_template,
             model=several(models), tasks=tasks, attempts=attempts, limits=limits["timeout"],
             max_calls=limits["max_calls"], max_tokens=limits["max_tokens"], context_window=limits["context_window"],
@@ -153,10 +153,10 @@ def run(
     if later:
         choice = SlurmChoice(slurm_shares, slurm_option, slurm_dry_run)
         grants = Grants(isolation=isolation, network="open" if network == "open" else None)
-        hand_over_run(made.path, choice, grants, look_first=look_first, workers=node_workers(executor, workers))
+        hand_over_run(new_run.path, choice, grants, look_first=look_first, workers=node_workers(executor, workers))
         return
     if plan_only:
-        tell_plan(made.path, made.plan.size, as_json)
+        tell_plan(new_run.path, new_run.plan.size, as_json)
         return
-    print_report(made, as_json=as_json)
+    print_report(new_run, as_json=as_json)
     sys.stdout.flush()

@@ -28,8 +28,8 @@ def named_commands(lines: tuple[str, ...], names: tuple[str, ...]) -> str | dict
     if not names and len(lines) < 2:
         return lines[0] if lines else None
     if len(names) != len(lines):
-        told = f"{len(lines)} command lines and {len(names)} names"
-        raise click.BadParameter(f"There are {told}; give each --agent-command a --name.", param_hint="--name")
+        counts = f"{len(lines)} command lines and {len(names)} names"
+        raise click.BadParameter(f"There are {counts}; give each --agent-command a --name.", param_hint="--name")
     if len(set(names)) != len(names):
         raise click.BadParameter("Two agents have one name.", param_hint="--name")
     return dict(zip(names, lines, strict=True))

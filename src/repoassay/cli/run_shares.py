@@ -38,10 +38,12 @@ def check_sharing(executor: str, share: str | None, collect: bool) -> None:
     Raises:
         BadInput: Two of these are.
     """
-    asked = [name for name, given in (("--share", share), ("--collect", collect)) if given]
-    asked += ["--executor"] if executor != "local" else []
-    if len(asked) > 1:
-        raise BadInput(f"{asked[0]} and {asked[1]} exclude each other.", "A share is made by the process it is given.")
+    options = [name for name, value in (("--share", share), ("--collect", collect)) if value]
+    options += ["--executor"] if executor != "local" else []
+    if len(options) > 1:
+        raise BadInput(
+            f"{options[0]} and {options[1]} exclude each other.", "A share is made by the process it is given."
+        )
 
 
 def hand_over_run(
@@ -114,5 +116,5 @@ def tell_share(run: Path, share: str, attempts_made: int, attempts_kept: int, as
     if as_json:
         print_record("share", {"share": share, "made": attempts_made, "kept": attempts_kept})
     else:
-        told = f"Share {share}: {attempts_made} attempts made, {attempts_kept} before."
-        click.echo(f"{told} Collect: repoassay resume {run} --collect")
+        summary = f"Share {share}: {attempts_made} attempts made, {attempts_kept} before."
+        click.echo(f"{summary} Collect: repoassay resume {run} --collect")

@@ -117,8 +117,8 @@ def _tokens(token_file: Path | None) -> tuple[Tokens, str]:
     if token_file is not None:
         return read_tokens(token_file), ""
     token = secrets.token_urlsafe(32)
-    made = Tokens((hashlib.sha256(token.encode()).digest(),))
-    return made, f"\nfor those who have set REPOASSAY_SANDBOX_TOKEN={token}"
+    tokens = Tokens((hashlib.sha256(token.encode()).digest(),))
+    return tokens, f"\nfor those who have set REPOASSAY_SANDBOX_TOKEN={token}"
 
 
 def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:

@@ -55,7 +55,7 @@ def signals(
     cache = Cache()
     sandbox = open_sandbox(isolation, cache)
     with _Watching(len(changes), live=as_json or whole) as watching:
-        found = measure(run, changes, sandbox, cache, workers=workers, again=again, told=watching.told)
+        found = measure(run, changes, sandbox, cache, workers=workers, again=again, on_measured=watching.show)
     if not whole and found[0].problem is not None:
         raise found[0].problem
     failed = [one for one in found if one.problem is not None and not isinstance(one.problem, NothingToMeasure)]
@@ -122,7 +122,7 @@ class _Watching:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def told(self, one: MeasuredOutcome) -> None:
+    def show(self, one: MeasuredOutcome) -> None:
         """One change is done."""
         from repoassay.report import short
 
@@ -142,11 +142,11 @@ def _findings(one: MeasuredOutcome) -> int:
 def _print_document(run: RunFolder, found: list[MeasuredOutcome], passed_over: int) -> None:
     from repoassay.report.signal_lines import document
 
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "schema": "repoassay/signals/1", "run": str(run.path), "passed_over": passed_over,
         "changes": [document(one) for one in found],
     }  # fmt: skip
-    print_document(told)
+    print_document(fields)
 
 
 def _print_lines(found: list[MeasuredOutcome], passed_over: int, width: int, *, whole: bool) -> None:
@@ -157,10 +157,10 @@ def _print_lines(found: list[MeasuredOutcome], passed_over: int, width: int, *, 
     if not whole:
         return
     measured = [one for one in found if one.measured is not None]
-    told = f"{len(measured)} changes measured, {sum(_findings(one) > 0 for one in measured)} with findings"
-    told += f", {sum(one.before for one in measured)} from before" if any(one.before for one in measured) else ""
-    told += f"; {len(found) - len(measured)} not measured" if len(measured) < len(found) else ""
-    told += f"; {passed_over} attempts passed over that change no repository" if passed_over else ""
+    summary = f"{len(measured)} changes measured, {sum(_findings(one) > 0 for one in measured)} with findings"
+    summary += f", {sum(one.before for one in measured)} from before" if any(one.before for one in measured) else ""
+    summary += f"; {len(found) - len(measured)} not measured" if len(measured) < len(found) else ""
+    summary += f"; {passed_over} attempts passed over that change no repository" if passed_over else ""
     loud = sum(_findings(one) > 0 for one in found if not one.change.attempt)
-    told += f"; {loud} references are not silent" if loud else ""
-    click.echo(f"\n{told}.")
+    summary += f"; {loud} references are not silent" if loud else ""
+    click.echo(f"\n{summary}.")

@@ -46,11 +46,11 @@ def slurm_options(function: _Function) -> _Function:
 
 def command_options(context: click.Context, omit: Collection[str] = _SLURM) -> list[str]:
     """The options that a command was called with, as it would be called again; arguments come first."""
-    told = (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)
+    sources = (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)
     words: list[str] = []
     for parameter in context.command.params:
         name = parameter.name or ""
-        if name in omit or context.get_parameter_source(name) not in told:
+        if name in omit or context.get_parameter_source(name) not in sources:
             continue
         value = context.params[name]
         if isinstance(parameter, click.Argument):

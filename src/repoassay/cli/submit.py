@@ -96,8 +96,8 @@ def submit(
         raise BadInput("Give either --dataset or --suite.", "One of them says which tasks there are.")
     if collect:
         raise SystemExit(_collect(submissions, required_results(results), junit, as_json))
-    given = read_submissions(submissions) if share or executor == "slurm" else []
-    cut = cut_submissions(given, results, WorkShare.parse(share)) if share else None
+    entries = read_submissions(submissions) if share or executor == "slurm" else []
+    cut = cut_submissions(entries, results, WorkShare.parse(share)) if share else None
     later = executor == "slurm"
     here = "local" if later else executor
     results = cut.part if cut else results
@@ -111,7 +111,7 @@ def submit(
         ) as grader,
         ResultLog(results) as kept,
     ):  # fmt: skip
-        for each in given:
+        for each in entries:
             grader.check(each.id)
         if later:
             hand_over_shares(submissions, results, SlurmChoice(slurm_shares, slurm_option, slurm_dry_run))

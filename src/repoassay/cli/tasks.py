@@ -195,8 +195,8 @@ def _page(folder: TaskFolder, strength: TaskStrength | None) -> Iterator[str]:
         yield from _tests(task.grading.tests)
     for number, step in enumerate(task.steps, 1):
         least = f", ends the attempt below a reward of {step.min_reward:g}" if step.min_reward is not None else ""
-        told = f"{step.name}, {step.seconds or task.limits.seconds:g} s{least}"
-        yield f"{f'step {number}:':<14}{printable(told, 400)}"
+        limits = f"{step.name}, {step.seconds or task.limits.seconds:g} s{least}"
+        yield f"{f'step {number}:':<14}{printable(limits, 400)}"
         yield from _tests(step.tests)
     yield from _strength(strength)
     yield ""
@@ -216,8 +216,8 @@ def _strength(strength: TaskStrength | None) -> Iterator[str]:
     from repoassay.mutants import strength_line
     from repoassay.text import printable
 
-    told = strength_line(strength) if strength else "not measured here; `repoassay tasks validate` does"
-    yield f"{'strength:':<14}{printable(told, 400)}"
+    strength_text = strength_line(strength) if strength else "not measured here; `repoassay tasks validate` does"
+    yield f"{'strength:':<14}{printable(strength_text, 400)}"
     for survivor in strength.survivors if strength else ():
         yield f"{'to test:':<14}{printable(survivor.wanted, 500)}"
 
@@ -227,8 +227,8 @@ def _asked(criterion: Criterion) -> str:
     of = "the outputs" if criterion.of == "." else criterion.of.partition(" | ")[0]
     against = f" against {criterion.against}" if criterion.against else ""
     options = ", ".join(f"{key} = {json.dumps(value)}" for key, value in criterion.options.items())
-    asked = f"{criterion.metric} of {of}{against} {criterion.threshold}"
-    return f"{asked} ({options})" if options else asked
+    sentence = f"{criterion.metric} of {of}{against} {criterion.threshold}"
+    return f"{sentence} ({options})" if options else sentence
 
 
 def _entries(folder: TaskFolder) -> Iterator[tuple[str, str]]:

@@ -105,8 +105,8 @@ def validate(
 def _progress(task: str, done: int, total: int) -> None:
     """One line that is written over, on a terminal alone."""
     if sys.stderr.isatty():
-        told = f"mutants of {task}: {done} of {total}" if done < total else ""
-        sys.stderr.write(f"\r\x1b[K{told}")
+        text = f"mutants of {task}: {done} of {total}" if done < total else ""
+        sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()
 
 

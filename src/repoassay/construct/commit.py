@@ -48,7 +48,7 @@ _MOST_GUARDS = 1000
 class Constructed:
     """The result of constructing a task. `folder` is None where it was refused; `reasons` say why.
 
-    `said` tells what of the environment was taken from where in the repository.
+    `derivation` tells what of the environment is from where in the repository.
     """
 
     id: str
@@ -59,11 +59,11 @@ class Constructed:
     folder: Path | None = None
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    said: tuple[str, ...] = ()
+    derivation: tuple[str, ...] = ()
 
 
 def construct_commit(
-    asked: TaskRequest,
+    request: TaskRequest,
     out: Path,
     cache: Cache,
     sandbox: Sandbox,
@@ -76,7 +76,7 @@ def construct_commit(
     """Make a task of two commits of a repository and prove it; what cannot be proved is not kept.
 
     Args:
-        asked: What to make.
+        request: What to make.
         out: Folder of tasks, or a suite's; made if need be. The task becomes `out/ID`, or `out/tasks/ID` in a suite.
         cache: Where checkouts and environments are kept.
         sandbox: Where tests run.
@@ -89,20 +89,20 @@ def construct_commit(
         BadInput: When no task can be made of it, or its place is taken.
         InfraFault: When the repository or the environment cannot be had, or tests cannot be started.
     """
-    url, local = find_repository(asked.repository)
-    if asked.id is not None and asked.id == safe_id(asked.id):
-        check_free(tasks_folder(out) / asked.id)
+    url, local = find_repository(request.repository)
+    if request.id is not None and request.id == safe_id(request.id):
+        check_free(tasks_folder(out) / request.id)
     step("copying the repository's history")
-    revisions = [each for each in (asked.solution, asked.base) if each]
-    with open_history(url, revisions, tags=asked.runner == "repository") as history:
-        draft = draft_commit(asked, history, url, local=local is not None)
+    revisions = [each for each in (request.solution, request.base) if each]
+    with open_history(url, revisions, tags=request.runner == "repository") as history:
+        draft = draft_commit(request, history, url, local=local is not None)
         check_free(tasks_folder(out) / draft.task.id)
         with part_folder(out) as part:
-            bundled = bundle_base(draft, history, part, out) if asked.bundle else None
+            bundled = bundle_base(draft, history, part, out) if request.bundle else None
             bench = GradingContext(part / "repositories" if bundled else None, cache, sandbox)
             making = TaskMaking(part, bundled, out, bench, times, workers, step, done)
-            if asked.runner == "repository":
-                return making.in_place(draft, asked, history)
+            if request.runner == "repository":
+                return making.in_place(draft, request, history)
             return making.by_files(draft)
 
 
@@ -159,7 +159,7 @@ class TaskMaking:
             )
         if not trial.ended:
             return self._slow(trial, given_up)
-        draft = replace(trial.draft, said=(*trial.draft.said, *(f"Given up: {each}" for each in given_up)))
+        draft = replace(trial.draft, derivation=(*trial.draft.derivation, *(f"Given up: {each}" for each in given_up)))
         if request.seconds is None:
             draft = draft.with_seconds(max(60.0, math.ceil(4 * trial.run.exit.wall / 30) * 30.0))
         layout = self._lay(draft)
@@ -214,7 +214,7 @@ class TaskMaking:
     def _finish(self, draft: TaskDraft, proven: ProvenTask, layout: PreparedTask) -> Constructed:
         result = Constructed(
             draft.task.id, proven.finding, proven, draft.base, draft.solution, reasons=hints(proven),
-            warnings=draft.warnings, said=draft.said,
+            warnings=draft.warnings, derivation=draft.derivation,
         )  # fmt: skip
         if proven.finding is not ProofFinding.SOUND:
             return result
@@ -288,8 +288,8 @@ def _finished(draft: TaskDraft, proven: ProvenTask, layout: PreparedTask, times:
     if len(guards) > _MOST_GUARDS and not in_place:
         notes.append(f"Of {len(guards)} tests that pass on both sides, {_MOST_GUARDS} are kept as guards.")
     dated = draft.task.environment.exclude_newer is not None
-    asked = draft.files.get(REQUIREMENTS)
-    pins = b"" if dated or asked is None else pinned(layout.environment, asked)
+    requirements = draft.files.get(REQUIREMENTS)
+    pins = b"" if dated or requirements is None else pinned(layout.environment, requirements)
     if pins is None:
         notes.append("The requirements name a place, not a version, and were not pinned.")
     elif pins:

@@ -27,11 +27,11 @@ __all__ = ["draft_commit", "repository_name"]
 _MAX_FILE = 16 * 2**20
 
 
-def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool) -> TaskDraft:
+def draft_commit(request: TaskRequest, history: History, url: str, *, local: bool) -> TaskDraft:
     """Draft a task of two commits.
 
     Args:
-        asked: What to make.
+        request: What to make.
         history: The repository.
         url: Where its base commit can be fetched from.
         local: Whether that is a folder of this machine.
@@ -39,13 +39,13 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
     Raises:
         BadInput: When it cannot be a task; one sentence with the remedy.
     """
-    if asked.id is not None and safe_id(asked.id) != asked.id:
-        raise BadInput(f"{quote(asked.id)} is no task id.", "Write up to 64 letters, digits, '-', '_' and '.'.")
-    solution, base = _commits(asked, history)
+    if request.id is not None and safe_id(request.id) != request.id:
+        raise BadInput(f"{quote(request.id)} is no task id.", "Write up to 64 letters, digits, '-', '_' and '.'.")
+    solution, base = _commits(request, history)
     trees = history.tree(base), history.tree(solution)
-    proposal = asked.proposal
-    split, ours, patched = _split(asked, trees, history)
-    if isinstance(ours, NodeTests) and asked.requirements:
+    proposal = request.proposal
+    split, ours, patched = _split(request, trees, history)
+    if isinstance(ours, NodeTests) and request.requirements:
         raise BadInput("The change is of JavaScript, and --requirement names packages of Python.", "Leave it out.")
     if not split.solution:
         raise BadInput(
@@ -55,13 +55,13 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
     warnings: list[str] = []
     if split.links:
         warnings.append(f"Left out, since no solution can carry links: {printable(join_names(split.links, 5), 300)}.")
-    hidden = _hidden(asked, history, split, trees[1])
+    hidden = _hidden(request, history, split, trees[1])
     if ours is not None:
         hidden = {TEST_PATCH: history.diff(base, solution, patched)}
-    licence = _licence(asked, Project(trees[0], history.content), warnings)
-    instruction = _instruction(asked, history, solution, warnings)
-    repository = _repository(asked, url, base, local, licence, warnings)
-    name = asked.id or safe_id(f"{repository_name(url)}-{solution[:10]}")
+    licence = _licence(request, Project(trees[0], history.content), warnings)
+    instruction = _instruction(request, history, solution, warnings)
+    repository = _repository(request, url, base, local, licence, warnings)
+    name = request.id or safe_id(f"{repository_name(url)}-{solution[:10]}")
     try:
         task = Task(
             id=name,
@@ -73,8 +73,8 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
             licence=licence,
             rules=_rules(proposal, trees[0], warnings) if proposal else "",
             repository=repository,
-            environment=_environment(asked, ours, trees[0]),
-            grading=Grading(tests=_hidden_tests(asked, ours, split)),
+            environment=_environment(request, ours, trees[0]),
+            grading=Grading(tests=_hidden_tests(request, ours, split)),
         )
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
@@ -89,52 +89,52 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
         "solution/changes.diff": diff,
     }
     if task.environment.resolve:
-        files[REQUIREMENTS] = "".join(f"{line}\n" for line in requirement_lines(asked.requirements)).encode()
+        files[REQUIREMENTS] = "".join(f"{line}\n" for line in requirement_lines(request.requirements)).encode()
     if proposal:
         files |= _proposed(proposal, history, solution)
-    given = tuple(name.removeprefix("tests/") for name in hidden) if asked.tests else ()
-    scripts = given if asked.runner == "pytest" else ()
+    names = tuple(name.removeprefix("tests/") for name in hidden) if request.tests else ()
+    scripts = names if request.runner == "pytest" else ()
     draft = TaskDraft(
-        task, base, solution, diff, files, given or split.tests, scripts, tuple(warnings),
+        task, base, solution, diff, files, names or split.tests, scripts, tuple(warnings),
         node=ours if isinstance(ours, NodeTests) else None,
     )  # fmt: skip
     return draft.with_tests(("to::prove",))
 
 
 def _split(
-    asked: TaskRequest, trees: tuple[dict[str, HistoryEntry], dict[str, HistoryEntry]], history: History
+    request: TaskRequest, trees: tuple[dict[str, HistoryEntry], dict[str, HistoryEntry]], history: History
 ) -> tuple[CommitSplit, MaintainersTests | NodeTests | None, tuple[str, ...]]:
     """What of the change is solution and what tests, the maintainers' own tests, and the files their patch is of."""
-    if asked.runner != "repository":
-        return split_change(*trees, asked.only, asked.runner), None, ()
+    if request.runner != "repository":
+        return split_change(*trees, request.only, request.runner), None, ()
     project = Project(trees[1], history.content)
     ours: MaintainersTests | NodeTests = find_tests(project)
-    split, patched = split_in_place(*trees, asked.only, ours, history.content)
+    split, patched = split_in_place(*trees, request.only, ours, history.content)
     if not split.tests and project.has("package.json"):
         ours = find_node_tests(project)
-        split, patched = split_in_place(*trees, asked.only, ours, history.content)
+        split, patched = split_in_place(*trees, request.only, ours, history.content)
     return split, ours, patched
 
 
 def _environment(
-    asked: TaskRequest, ours: MaintainersTests | NodeTests | None, base: dict[str, HistoryEntry]
+    request: TaskRequest, ours: MaintainersTests | NodeTests | None, base: dict[str, HistoryEntry]
 ) -> Environment:
     of_node = isinstance(ours, NodeTests)
     return Environment(
-        python=_python(asked.python or "3.11"),
-        resolve=REQUIREMENTS if not (of_node or asked.runner == "node") or asked.requirements else None,
-        path=asked.import_path or ((".",) if of_node else _import_path(base)),
-        checks=asked.proposal.checks if asked.proposal else (),
+        python=_python(request.python or "3.11"),
+        resolve=REQUIREMENTS if not (of_node or request.runner == "node") or request.requirements else None,
+        path=request.import_path or ((".",) if of_node else _import_path(base)),
+        checks=request.proposal.checks if request.proposal else (),
     )
 
 
-def _hidden_tests(asked: TaskRequest, ours: MaintainersTests | NodeTests | None, split: CommitSplit) -> HiddenTests:
+def _hidden_tests(request: TaskRequest, ours: MaintainersTests | NodeTests | None, split: CommitSplit) -> HiddenTests:
     """What decides, before it is known which tests must pass."""
     return HiddenTests(
         fail_to_pass=("to::prove",),
-        seconds=asked.seconds or (asked.most_seconds if ours else 60),
+        seconds=request.seconds or (request.most_seconds if ours else 60),
         cwd="repository",
-        runner=asked.runner,
+        runner=request.runner,
         reader=ours.reader if isinstance(ours, NodeTests) else "pytest",
         before=ours.command.before if isinstance(ours, NodeTests) else (),
         patch=TEST_PATCH if ours else None,
@@ -147,9 +147,9 @@ def _hidden_tests(asked: TaskRequest, ours: MaintainersTests | NodeTests | None,
 _RULES = tuple(f"{folder}CONTRIBUTING.{suffix}" for folder in ("", ".github/", "docs/") for suffix in ("md", "rst"))
 
 
-def _licence(asked: TaskRequest, base: Project, warnings: list[str]) -> str:
-    if asked.licence is not None:
-        return asked.licence
+def _licence(request: TaskRequest, base: Project, warnings: list[str]) -> str:
+    if request.licence is not None:
+        return request.licence
     found, where = licence_of(base)
     if where:
         warnings.append(f"The licence is {found}, as {printable(where, 100)} says.")
@@ -178,10 +178,10 @@ def _proposed(proposal: Proposal, history: History, solution: str) -> dict[str, 
     return files
 
 
-def _commits(asked: TaskRequest, history: History) -> tuple[str, str]:
-    solution = history.commit(asked.solution)
-    if asked.base is not None:
-        base = history.commit(asked.base)
+def _commits(request: TaskRequest, history: History) -> tuple[str, str]:
+    solution = history.commit(request.solution)
+    if request.base is not None:
+        base = history.commit(request.base)
     else:
         parents = history.parents(solution)
         if not parents:
@@ -197,18 +197,18 @@ def _commits(asked: TaskRequest, history: History) -> tuple[str, str]:
 
 
 def _hidden(
-    asked: TaskRequest, history: History, split: CommitSplit, tree: dict[str, HistoryEntry]
+    request: TaskRequest, history: History, split: CommitSplit, tree: dict[str, HistoryEntry]
 ) -> dict[str, bytes]:
     """Hidden files by path in the task folder: tests, and what they may need beside themselves."""
-    node = asked.runner == "node"
-    if asked.tests is not None and asked.runner == "repository":
+    node = request.runner == "node"
+    if request.tests is not None and request.runner == "repository":
         raise BadInput("Files of yours do not run as the repository's own tests do.", "Give --runner pytest or node.")
-    if asked.tests is not None:
-        given = {path.name: path for path in asked.tests}
-        if len(given) < len(asked.tests):
+    if request.tests is not None:
+        files = {path.name: path for path in request.tests}
+        if len(files) < len(request.tests):
             raise BadInput("Two of the test files have the same name.", "Rename one.")
         place = _test_place(tree) if node else ""
-        return {f"tests/{place}{name}": _given(path, node=node) for name, path in given.items()}
+        return {f"tests/{place}{name}": _given(path, node=node) for name, path in files.items()}
     if not split.tests:
         names = "*.test.js, *.spec.js or .js below test/" if node else "test_*.py, *_test.py or tests.py"
         raise BadInput(
@@ -236,11 +236,11 @@ def _given(path: Path, *, node: bool) -> bytes:
         raise BadInput(f"The test file {quote(path)} cannot be read: {error.strerror}.", "Correct the name.") from error
 
 
-def _instruction(asked: TaskRequest, history: History, solution: str, warnings: list[str]) -> str:
-    if asked.instruction is not None:
-        if not asked.instruction.strip():
+def _instruction(request: TaskRequest, history: History, solution: str, warnings: list[str]) -> str:
+    if request.instruction is not None:
+        if not request.instruction.strip():
             raise BadInput("The instruction is empty.", "Say what the agent is to do.")
-        return asked.instruction.rstrip() + "\n"
+        return request.instruction.rstrip() + "\n"
     message = history.message(solution)
     if not message:
         raise BadInput(f"The commit {solution[:12]} has no message.", "Give --instruction.")
@@ -253,9 +253,11 @@ def _instruction(asked: TaskRequest, history: History, solution: str, warnings: 
     return message + "\n"
 
 
-def _repository(asked: TaskRequest, url: str, base: str, local: bool, licence: str, warnings: list[str]) -> Repository:
+def _repository(
+    request: TaskRequest, url: str, base: str, local: bool, licence: str, warnings: list[str]
+) -> Repository:
     homepage = "" if local else url
-    if asked.bundle:
+    if request.bundle:
         name = re.sub(r"[^a-z0-9_-]+", "-", repository_name(url).lower()).strip("-")[:40] or "repository"
         return Repository(source=f"bundled:{name}-{base[:12]}", licence=licence, homepage=homepage)
     if local:

@@ -18,10 +18,10 @@ def hints(proven: ProvenTask) -> tuple[str, ...]:
     """Sentences that say why there is no sound task, and the remedy; none where there is one."""
     if proven.finding is ProofFinding.SOUND:
         return ()
-    said = [*proven.unread.values(), *(case.solution_message for case in proven.cases)]
+    messages = [*proven.unread.values(), *(case.solution_message for case in proven.cases)]
     found = [_reason(proven)]
-    modules = {name for text in said for name in _MODULE.findall(text)}
-    fixtures = {name for text in said for name in _FIXTURE.findall(text)}
+    modules = {name for text in messages for name in _MODULE.findall(text)}
+    fixtures = {name for text in messages for name in _FIXTURE.findall(text)}
     if modules:
         found.append(
             f"Not installed: {join_names(sorted(modules), 5)}."
@@ -73,7 +73,7 @@ def _first(proven: ProvenTask) -> str:
 def _last(message: str) -> str:
     """The line of a traceback that says what happened: of pytest's, the last that names an exception."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    told = [line for line in lines if line.startswith("E ")]
-    raised = [line for line in told if _RAISED.match(line)] or told[:1]
+    errors = [line for line in lines if line.startswith("E ")]
+    raised = [line for line in errors if _RAISED.match(line)] or errors[:1]
     found = raised[-1][1:].strip() if raised else lines[-1] if lines else "it was never reported"
     return printable(found, 300)

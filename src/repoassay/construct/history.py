@@ -190,13 +190,13 @@ def open_history(url: str, revisions: Iterable[str], *, tags: bool = False) -> I
                     f"The repository {printable(url, 300)} is a partial clone: it lacks files of its own history.",
                     "Get a whole one, with git clone --mirror.",
                 ) from error
-            said = _said(error)
+            message = _said(error)
             remedy = "Check its name, and that you may read it."
-            if "not our ref" in said:
+            if "not our ref" in message:
                 remedy = "Check the commit ids; it has no such commit."
-            elif "dubious ownership" in said:
+            elif "dubious ownership" in message:
                 remedy = "It belongs to another account: work as that one, or on a copy of your own."
-            raise BadInput(f"The repository {printable(url, 300)} cannot be read: {said}.", remedy) from error
+            raise BadInput(f"The repository {printable(url, 300)} cannot be read: {message}.", remedy) from error
         (place / "info").mkdir(exist_ok=True)
         (place / "info/attributes").write_text(ATTRIBUTES)
         yield History(place, url)

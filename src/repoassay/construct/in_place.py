@@ -72,8 +72,8 @@ class MaintainersTests:
     @property
     def support(self) -> tuple[str, ...]:
         """Patterns of the test set-up that its folders' names do not tell."""
-        told = (folder for folder in self.folders if not TEST_FOLDERS & set(PurePosixPath(folder).parts))
-        return tuple(f"{folder}/*" for folder in told)
+        folders = (folder for folder in self.folders if not TEST_FOLDERS & set(PurePosixPath(folder).parts))
+        return tuple(f"{folder}/*" for folder in folders)
 
 
 def find_tests(project: Project) -> MaintainersTests:

@@ -154,10 +154,10 @@ def prove(
         return _told(ran, layout)
 
     def together(groups: Sequence[Sequence[str]], changes: Mapping[str, FileEdit | None]) -> _Told:
-        told: _Told = {}
+        outcomes: _Told = {}
         for ids in groups:
-            told |= run(changes, ids)
-        return told
+            outcomes |= run(changes, ids)
+        return outcomes
 
     def side(groups: Sequence[Sequence[str]], changes: Mapping[str, FileEdit | None]) -> list[Future[_Told]]:
         return [pool.submit(together, groups, changes) for _ in range(times)]
@@ -165,16 +165,16 @@ def prove(
     with ThreadPoolExecutor(workers) as pool:
         try:
             found = {file: pool.submit(run, edits, [file]) for file in files}
-            asked, unread = _asked({file: future.result() for file, future in found.items()}, scripts)
-            after = side([asked] if asked else [], edits)
-            before = side([[one] for one in asked], {})
+            whole_ids, unread = _asked({file: future.result() for file, future in found.items()}, scripts)
+            after = side([whole_ids] if whole_ids else [], edits)
+            before = side([[one] for one in whole_ids], {})
             solved = [future.result() for future in after]
             based = [future.result() for future in before]
         except BaseException:
             cancel.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
-    return ProvenTask(_cases(asked, based, solved), unread)
+    return ProvenTask(_cases(whole_ids, based, solved), unread)
 
 
 def prove_in_place(
@@ -207,7 +207,7 @@ def prove_in_place(
         Interrupted: When the user stops it.
     """
     cancel = threading.Event()
-    why = (first.told.broken or [first.said.strip() or "it was never reported"])[0]
+    why = (first.report.broken or [first.printed.strip() or "it was never reported"])[0]
     unread = dict.fromkeys(missing_counts, why[-_MESSAGE:])
 
     def proven(based: Sequence[_Told], solved: Sequence[_Told]) -> ProvenTask:
@@ -257,11 +257,11 @@ def _reported(ran: HiddenTestRun, layout: PreparedTask, *, at_base: bool = False
 
     What passed at the base before its time was over did pass there.
     """
-    asked = {test.id for test in ran.told.tests if test.outcome == "missing"}
-    told = _told(ran, layout)
+    missing = {test.id for test in ran.report.tests if test.outcome == "missing"}
+    outcomes = _told(ran, layout)
     if at_base and ran.exit.ended is Ended.TIMED_OUT:
-        told |= {test.id: (test.outcome, test.message) for test in ran.told.others}
-    return {name: each for name, each in told.items() if name not in asked}
+        outcomes |= {test.id: (test.outcome, test.message) for test in ran.report.others}
+    return {name: each for name, each in outcomes.items() if name not in missing}
 
 
 _Told = dict[str, tuple[str, str]]
@@ -269,35 +269,35 @@ _Told = dict[str, tuple[str, str]]
 
 
 def _told(ran: HiddenTestRun, layout: PreparedTask) -> _Told:
-    told: _Told = {test.id: (test.outcome, test.message) for test in (*ran.told.tests, *ran.told.others)}
-    told |= dict.fromkeys(ran.told.expected, ("skipped", "It fails as it is expected to, which says nothing."))
+    outcomes: _Told = {test.id: (test.outcome, test.message) for test in (*ran.report.tests, *ran.report.others)}
+    outcomes |= dict.fromkeys(ran.report.expected, ("skipped", "It fails as it is expected to, which says nothing."))
     tests = layout.folder.task.grading.tests
     if ran.exit.ended is Ended.TIMED_OUT and tests is not None:
         why = f"The tests did not end within {tests.seconds:g} s."
-    elif ran.told.signs:
-        why = f"Refused as tampering when graded: {ran.told.signs[0]}."
+    elif ran.report.signs:
+        why = f"Refused as tampering when graded: {ran.report.signs[0]}."
     else:
-        return told
-    return {name: ("missing" if outcome == "passed" else outcome, why) for name, (outcome, _) in told.items()}
+        return outcomes
+    return {name: ("missing" if outcome == "passed" else outcome, why) for name, (outcome, _) in outcomes.items()}
 
 
 def _asked(found: Mapping[str, _Told], scripts: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """What to ask for in every run, and files in which nothing could be run, with the reason."""
-    asked: list[str] = []
+    ids: list[str] = []
     unread: dict[str, str] = {}
-    for file, told in found.items():
-        if set(told) - {file}:
-            asked.append(file)
+    for file, cases in found.items():
+        if set(cases) - {file}:
+            ids.append(file)
         elif file in scripts:
-            asked.append(f"{file}::{SCRIPT}")
+            ids.append(f"{file}::{SCRIPT}")
         else:
-            unread[file] = told[file][1]
-    return asked, unread
+            unread[file] = cases[file][1]
+    return ids, unread
 
 
-def _cases(asked: Sequence[str], based: Sequence[_Told], solved: Sequence[_Told]) -> tuple[ProofCase, ...]:
+def _cases(ids: Sequence[str], based: Sequence[_Told], solved: Sequence[_Told]) -> tuple[ProofCase, ...]:
     """A case for every test that any run with the solution, or any at the base, reported."""
-    whole = {name for name in asked if not name.endswith(f"::{SCRIPT}")}
+    whole = {name for name in ids if not name.endswith(f"::{SCRIPT}")}
     names = sorted({name for told in (*solved, *based) for name in told} - whole)
 
     def outcomes(name: str, runs: Sequence[_Told]) -> tuple[tuple[str, ...], str]:

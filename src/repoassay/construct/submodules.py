@@ -44,7 +44,7 @@ def submodules_of(history: History, commit: str) -> list[Submodule]:
     links = {path: entry.object for path, entry in history.tree(commit).items() if entry.mode == _LINK}
     if not links:
         return []
-    told: dict[str, dict[str, str]] = {}
+    values: dict[str, dict[str, str]] = {}
     try:
         shown = run_git(history.place, "config", "--no-includes", "-z", "--blob", f"{commit}:.gitmodules", "--list")
     except InfraFault:
@@ -52,8 +52,8 @@ def submodules_of(history: History, commit: str) -> list[Submodule]:
     for item in shown.decode(errors="replace").split("\0"):
         key, _, value = item.partition("\n")
         if found := re.fullmatch(r"submodule\.(.*)\.(path|url)", key, re.DOTALL):
-            told.setdefault(found[1], {})[found[2]] = value
-    urls = {each["path"]: each.get("url", "") for each in told.values() if "path" in each}
+            values.setdefault(found[1], {})[found[2]] = value
+    urls = {each["path"]: each.get("url", "") for each in values.values() if "path" in each}
     return [Submodule(path, urls.get(path, ""), linked) for path, linked in sorted(links.items())]
 
 

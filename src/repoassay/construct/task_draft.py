@@ -23,7 +23,7 @@ class TaskDraft:
     """A task still without its tests' names: files by path in its folder, and what to say of it.
 
     `tests` are the test files below the task's `tests/`, or of the repository where they run in it; those of them in
-    `scripts` may be scripts without a test. `said` tells what of the environment was taken from where. `node` is how
+    `scripts` may be scripts without a test. `derivation` tells what of the environment is from where. `node` is how
     Node runs the repository's own tests, where it does.
     """
 
@@ -35,7 +35,7 @@ class TaskDraft:
     tests: tuple[str, ...]
     scripts: tuple[str, ...]
     warnings: tuple[str, ...]
-    said: tuple[str, ...] = ()
+    derivation: tuple[str, ...] = ()
     node: NodeTests | None = None
 
     def with_tests(self, must_pass: Sequence[str], guards: Sequence[str] = ()) -> TaskDraft:
@@ -52,12 +52,12 @@ class TaskDraft:
             variables=dict(recipe.variables), path=recipe.path, checks=self.task.environment.checks,
         )  # fmt: skip
         lines = "".join(f"{line}\n" for line in (*recipe.requirements, *requirement_lines(requirements)))
-        return self.with_file(REQUIREMENTS, lines.encode()).with_environment(environment, recipe.said)
+        return self.with_file(REQUIREMENTS, lines.encode()).with_environment(environment, recipe.derivation)
 
     def with_environment(self, environment: Environment, sentences: tuple[str, ...]) -> TaskDraft:
         """The same with another environment, and sentences on where it was taken from."""
         task = self.task.model_copy(update={"environment": environment})
-        return replace(self, task=task, said=sentences).with_file("task.toml", edit_task_toml(task).encode())
+        return replace(self, task=task, derivation=sentences).with_file("task.toml", edit_task_toml(task).encode())
 
     def with_seconds(self, seconds: float) -> TaskDraft:
         """The same with another limit of time for its tests."""
@@ -73,8 +73,8 @@ class TaskDraft:
 def evidence(draft: TaskDraft, cases: Sequence[dict[str, object]], times: int) -> bytes:
     """What was proved, as JSON to keep with the solution."""
     facts = {"base": draft.base, "solution": draft.solution, "proofs": times, "tests": list(cases)}
-    if draft.said:
-        facts["environment"] = list(draft.said)
+    if draft.derivation:
+        facts["environment"] = list(draft.derivation)
     return (json.dumps(facts, indent=1) + "\n").encode()
 
 

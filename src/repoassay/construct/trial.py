@@ -77,12 +77,12 @@ class RecipeTrial:
     @property
     def passed(self) -> int:
         """How many tests passed."""
-        return sum(test.outcome == "passed" for test in self.run.told.others)
+        return sum(test.outcome == "passed" for test in self.run.report.others)
 
     @property
     def lost(self) -> float:
         """The share of tests that did not pass; 1 where none was run."""
-        failed = sum(test.outcome not in ("passed", "skipped") for test in self.run.told.others)
+        failed = sum(test.outcome not in ("passed", "skipped") for test in self.run.report.others)
         whole = self.passed + failed + sum(self.unseen.values())
         return (whole - self.passed) / whole if whole else 1.0
 
@@ -95,9 +95,9 @@ class RecipeTrial:
 
     def missing(self, inference: Inference) -> tuple[str, ...]:
         """Packages that the run asked for, by import, fixture or option, and that are not installed."""
-        told = self.run.told
+        report = self.run.report
         text = "\n".join(
-            [self.run.said, *told.broken, *(test.message for test in told.others if test.outcome != "passed")]
+            [self.run.printed, *report.broken, *(test.message for test in report.others if test.outcome != "passed")]
         )
         own = {path.removeprefix(inference.project.root).partition("/")[0].removesuffix(".py")
                for path in inference.project.files}  # fmt: skip
@@ -222,7 +222,7 @@ def run_recipe(
     layout = lay(draft)
     edits = apply_patch(read_patch(draft.diff), layout.base).edits
     run = run_hidden(layout.folder, layout.base, edits, sandbox, layout.environment)
-    places = {test.id.partition("::")[0] for test in run.told.others}
+    places = {test.id.partition("::")[0] for test in run.report.others}
     unseen = {
         file: found for file in draft.tests
         if not any(place == file or file.endswith(f"/{place}") for place in places)

@@ -83,11 +83,11 @@ def search_canary(canary: str, places: Iterable[Path]) -> list[Path]:
 
 def saturated_tasks(attempts: Iterable[ScoredAttempt]) -> dict[str, list[str]]:
     """Task -> the agents that pass it every time, where they are as many as make it saturated."""
-    told: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    passes: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for each in attempts:
-        told[each.task][each.system].append(each.passed)
+        passes[each.task][each.system].append(each.passed)
     found = {}
-    for task, systems in sorted(told.items()):
+    for task, systems in sorted(passes.items()):
         always = sorted(name for name, results in systems.items() if len(results) >= _RUNS and all(results))
         if len(always) >= _AGENTS:
             found[task] = always

@@ -65,7 +65,7 @@ def find_candidates(where: Path, metadata: Path | None = None) -> tuple[Reposito
     Raises:
         BadInput: When there is none, or the metadata file is none.
     """
-    given = read_toml(metadata, "The metadata file", "Name one with --metadata FILE.") if metadata else {}
+    facts = read_toml(metadata, "The metadata file", "Name one with --metadata FILE.") if metadata else {}
     if where.is_dir():
         places = [str(path) for path in sorted(where.iterdir()) if _may_be(path)]
     else:
@@ -77,7 +77,7 @@ def find_candidates(where: Path, metadata: Path | None = None) -> tuple[Reposito
             ) from error
         places = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
         places = [_beside(where, place) for place in places]
-    found = [_candidate(place, given) for place in places]
+    found = [_candidate(place, facts) for place in places]
     twice = {one.name for one in found if sum(one.name == other.name for other in found) > 1}
     if twice:
         raise BadInput(f"Two candidates are called {quote(min(twice))}.", "Name one of them in a list of its own.")
@@ -100,14 +100,14 @@ def _may_be(path: Path) -> bool:
     return path.is_dir() or path.name.endswith((*_ARCHIVES, ".bundle"))
 
 
-def _candidate(place: str, given: Mapping[str, Any]) -> RepositoryCandidate:
+def _candidate(place: str, known_facts: Mapping[str, Any]) -> RepositoryCandidate:
     stem = place.rstrip("/").rpartition("/")[2]
     for ending in (*_ARCHIVES, ".bundle", ".git"):
         stem = stem.removesuffix(ending)
     bare = _VERSION.sub("", stem)
     name = re.sub(r"[^a-z0-9_-]+", "-", bare.lower()).strip("-_")[:60] or "repository"
     wanted = re.sub(r"[-_.]+", "-", name)
-    facts = next((facts for key, facts in given.items()
+    facts = next((facts for key, facts in known_facts.items()
                   if re.sub(r"[-_.]+", "-", key.lower()) == wanted and isinstance(facts, Mapping)), {})  # fmt: skip
     return RepositoryCandidate(name, place, facts)
 

@@ -43,10 +43,10 @@ def probe_contamination(folder: TaskFolder, ask: DraftingModel, sandbox: Sandbox
     """Both probes of one task."""
     passed, why = probe_without_repository(folder, ask, sandbox)
     share = probe_completion(folder, ask)
-    told = f"{share:.0%} of the instruction's second half came back word for word"
+    evidence = f"{share:.0%} of the instruction's second half came back word for word"
     return [
         AuditFinding(folder.task.id, "without repository", None if passed is None else not passed, why),
-        AuditFinding(folder.task.id, "verbatim", share < _VERBATIM, told),
+        AuditFinding(folder.task.id, "verbatim", share < _VERBATIM, evidence),
     ]
 
 
@@ -82,7 +82,7 @@ def probe_completion(folder: TaskFolder, ask: DraftingModel) -> float:
     """The share of the instruction's second half that a model continues word for word, in runs of eight words."""
     words = folder.instruction.split()
     first, second = words[: len(words) // 2], words[len(words) // 2 :]
-    told = ask(_COMPLETE, " ".join(first)).split()[: 4 * len(second)]
-    blocks = difflib.SequenceMatcher(None, second, told, autojunk=False).get_matching_blocks()
+    answer = ask(_COMPLETE, " ".join(first)).split()[: 4 * len(second)]
+    blocks = difflib.SequenceMatcher(None, second, answer, autojunk=False).get_matching_blocks()
     known = sum(block.size for block in blocks if block.size >= min(_RUN, len(second)))
     return known / len(second) if second else 0.0

@@ -145,9 +145,11 @@ def _asked(draft: DraftFile, folder: Path) -> None:
         if name not in text and f"*{Path(name).suffix}" not in text:
             raise BadInput(f"The instruction does not name {quote(name)}.", "Say what is in it, or what is to be.")
     lines = [line.strip() for line in (folder / draft.reference).read_text("utf-8", "replace").splitlines()]
-    told = next((line for line in lines if len(line) > 25 and not line.startswith("#") and line in text), None)
-    if told:
-        raise BadInput(f"The instruction holds a line of the reference program: {quote(told[:80])}.", "Leave it out.")
+    sentence = next((line for line in lines if len(line) > 25 and not line.startswith("#") and line in text), None)
+    if sentence:
+        raise BadInput(
+            f"The instruction holds a line of the reference program: {quote(sentence[:80])}.", "Leave it out."
+        )
 
 
 def side_of(criterion: DraftCriterion) -> str:

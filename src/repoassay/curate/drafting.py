@@ -241,9 +241,9 @@ def _repository(pooled: PooledRepository) -> dict[str, Any]:
     return {"source": f"bundled:{pooled.name}", "licence": pooled.licence}
 
 
-def _criterion(asked: DraftCriterion) -> dict[str, Any]:
-    found: dict[str, Any] = {"metric": asked.metric, "of": asked.of, "against": asked.against}
-    return {**found, **({"options": dict(asked.options)} if asked.options else {})}
+def _criterion(criterion: DraftCriterion) -> dict[str, Any]:
+    found: dict[str, Any] = {"metric": criterion.metric, "of": criterion.of, "against": criterion.against}
+    return {**found, **({"options": dict(criterion.options)} if criterion.options else {})}
 
 
 def _value(verdict: Verdict, number: int) -> float | None:

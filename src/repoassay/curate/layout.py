@@ -40,7 +40,7 @@ class InstalledRepository:
     environment: Environment
     requirements: str
     layout: PreparedTask
-    said: tuple[str, ...]
+    derivation: tuple[str, ...]
     line: str
 
 
@@ -91,7 +91,7 @@ def install_pooled(
         except InfraFault as error:
             given_up.append(f"Python {line}: {printable(' '.join(error.message.split())[-600:], 600)}")
             continue
-        return InstalledRepository(environment, listed, layout, recipe.said, line), tuple(given_up)
+        return InstalledRepository(environment, listed, layout, recipe.derivation, line), tuple(given_up)
     return None, tuple(given_up)
 
 

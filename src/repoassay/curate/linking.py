@@ -96,7 +96,7 @@ def _table(attempts: Iterable[ScoredAttempt]) -> dict[str, dict[str, float]]:
     results: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for each in attempts:
         results[each.system][each.task].append(each.passed)
-    return {system: {task: sum(told) / len(told) for task, told in of.items()} for system, of in results.items()}
+    return {system: {task: sum(passes) / len(passes) for task, passes in of.items()} for system, of in results.items()}
 
 
 def _tasks(table: Table) -> set[str]:

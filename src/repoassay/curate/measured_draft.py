@@ -50,9 +50,9 @@ class MeasuredDraft:
     def facts(self, draft: DraftFile) -> dict[str, Any]:
         """The evidence."""
         entries = []
-        for asked, measured, threshold in zip(draft.criterion, self.criteria, self.thresholds, strict=True):
+        for criterion, measured, threshold in zip(draft.criterion, self.criteria, self.thresholds, strict=True):
             entries.append({
-                "metric": asked.metric, "of": asked.of, "side": measured.side,
+                "metric": criterion.metric, "of": criterion.of, "side": measured.side,
                 "threshold": threshold.value if threshold else None,
                 "worst_accepting": threshold.worst_good if threshold else None,
                 "best_refusing": threshold.best_bad if threshold else None,

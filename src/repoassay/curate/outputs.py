@@ -76,7 +76,7 @@ def run_program(
         if path.is_file() and path.relative_to(into).as_posix() not in draft.task.outputs:
             path.unlink()
     if must_work and (done.exit.code != 0 or lacking):
-        said = printable(done.stderr.decode(errors="replace").strip().rpartition("\n")[2], 300)
+        message = printable(done.stderr.decode(errors="replace").strip().rpartition("\n")[2], 300)
         left = f" and left no {lacking[0]}" if lacking else ""
         ended = f"{what[:1].upper()}{what[1:]} ended with {done.exit.code}{left}"
-        raise BadInput(f"{ended}: {said}." if said else f"{ended}.", "Correct the program.")
+        raise BadInput(f"{ended}: {message}." if message else f"{ended}.", "Correct the program.")

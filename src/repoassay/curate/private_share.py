@@ -55,8 +55,8 @@ def private_digests(release: Mapping[str, Any]) -> list[str]:
 def private_problems(release: Mapping[str, Any], place: Path) -> list[str]:
     """Sentences on what of a private bundle is not what its public release holds the digests of."""
     there = {folder.digest: folder.task.id for folder in find_suite(place, metrics=names()).tasks}
-    said = set(private_digests(release))
-    problems = [f"the private task {digest[:12]} is missing" for digest in sorted(said - there.keys())]
+    digests = set(private_digests(release))
+    problems = [f"the private task {digest[:12]} is missing" for digest in sorted(digests - there.keys())]
     return problems + [
-        f"{name} is no private task of this release" for digest, name in sorted(there.items()) if digest not in said
+        f"{name} is no private task of this release" for digest, name in sorted(there.items()) if digest not in digests
     ]  # fmt: skip

@@ -144,11 +144,13 @@ def check_release(path: Path, signers: Path | None = None, who: str = "") -> lis
     problems = []
     if hashlib.sha256(lines.encode()).hexdigest() != digest or digest != facts.get("digest"):
         problems.append("the manifest is not the one whose digest was released")
-    said = {parts[2]: parts[1] for line in lines.splitlines()[1:] if len(parts := line.split("\t")) == 3}
+    digests = {parts[2]: parts[1] for line in lines.splitlines()[1:] if len(parts := line.split("\t")) == 3}
     there = dict(_entries(path))
-    problems += [f"{name} is missing" for name in sorted(said.keys() - there.keys())]
-    problems += [f"{name} was added" for name in sorted(there.keys() - said.keys())]
-    problems += [f"{name} was changed" for name in sorted(said.keys() & there.keys()) if said[name] != there[name][1]]
+    problems += [f"{name} is missing" for name in sorted(digests.keys() - there.keys())]
+    problems += [f"{name} was added" for name in sorted(there.keys() - digests.keys())]
+    problems += [
+        f"{name} was changed" for name in sorted(digests.keys() & there.keys()) if digests[name] != there[name][1]
+    ]
     if signers is not None and not check_signature(path / DIGEST, signers, who):
         problems.append(f"the signature is not of {quote(who)}")
     return problems
@@ -282,7 +284,7 @@ class _Writer:
 
     def _changes(self, plan: _Plan, anchors: Sequence[str], private: Sequence[str]) -> str:
         lines = [f"# {self.quarter}", "", f"Released on {self.today.isoformat()}.", ""]
-        for title, told in (
+        for title, tasks in (
             ("Added", {name: folder.task.title for name, folder in plan.added.items()}),
             ("Retired", plan.retired),
             ("Kept", {name: "anchor task" if name in anchors else "" for name in plan.kept}),
@@ -290,8 +292,8 @@ class _Writer:
             ("Left out", {name: why for name, why in plan.left_out.items() if why != _STAYS_PRIVATE}),
         ):
             lines += [f"## {title}", ""]
-            lines += [f"* {name}: {printable(why, 500)}" if why else f"* {name}" for name, why in sorted(told.items())]
-            lines += ["" if told else "None.\n"]
+            lines += [f"* {name}: {printable(why, 500)}" if why else f"* {name}" for name, why in sorted(tasks.items())]
+            lines += ["" if tasks else "None.\n"]
         return "\n".join(lines)
 
 

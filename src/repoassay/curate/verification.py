@@ -157,7 +157,7 @@ def verify_pooled(
 def _environment(installed: InstalledRepository) -> dict[str, Any]:
     wanted = installed.environment
     return {
-        "said": list(installed.said), "requirements": installed.requirements,
+        "said": list(installed.derivation), "requirements": installed.requirements,
         "environment": {
             "python": wanted.python, "exclude_newer": wanted.exclude_newer, "build": list(wanted.build),
             "variables": wanted.variables, "path": list(wanted.path),

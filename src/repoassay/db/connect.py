@@ -25,11 +25,11 @@ _POSTGRESQL = re.compile(r"postgres(ql)?(\+psycopg)?://")
 _HOW = "Give postgresql://USER@HOST/NAME, sqlite:///FILE or a file's path."
 
 
-def connect_database(given: str | Path, what: str, *, exclusive: bool = False) -> Database:
+def connect_database(location: str | Path, what: str, *, exclusive: bool = False) -> Database:
     """Open a database, without a look at its tables.
 
     Args:
-        given: Path of an SQLite file (made with its folder), or a URL: `sqlite:///FILE`, `postgresql://...`.
+        location: Path of an SQLite file (made with its folder), or a URL: `sqlite:///FILE`, `postgresql://...`.
         what: What it is called in sentences, such as `review database`.
         exclusive: Keep other programs out of an SQLite file, which only its owner can read then. Of both kinds, one
             connection writes and one reads, and whoever finds one lost is told instead of another being tried.
@@ -39,7 +39,7 @@ def connect_database(given: str | Path, what: str, *, exclusive: bool = False) -
         MissingExtra: Without the driver.
         Unavailable: When the server does not answer or refuses us.
     """
-    text = str(given)
+    text = str(location)
     if _POSTGRESQL.match(text):
         return _postgresql(_POSTGRESQL.sub("postgresql://", text), what, exclusive)
     kind = text.partition("://")[0]

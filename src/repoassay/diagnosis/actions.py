@@ -43,7 +43,7 @@ class Action:
         authored: Texts it put into files.
         paths: Files it names for reading.
         query: What was fetched or searched on the network.
-        said: Its arguments as text (`call_text`), or the message.
+        text: Its arguments as text (`call_text`), or the message.
         output: What came back, bounded, with `observation` the number of the observation in step `answer`.
         answered: Whether anything came back at all.
         failed: Whether the tool said that it failed.
@@ -57,7 +57,7 @@ class Action:
     authored: tuple[Authored, ...] = ()
     paths: tuple[str, ...] = ()
     query: str = ""
-    said: str = ""
+    text: str = ""
     lines: tuple[ActionLine, ...] = ()
     answer: int = 0
     observation: int = 0
@@ -67,9 +67,9 @@ class Action:
 
     def at(self, quote: str) -> Evidence:
         """Evidence in what it says: the quote where it stands there, the beginning where it does not."""
-        start = max(0, self.said.find(quote)) if quote else 0
-        size = len(quote) if quote and quote in self.said else 200
-        return quotation(self.step, self.where, self.number, self.said, start, start + size)
+        start = max(0, self.text.find(quote)) if quote else 0
+        size = len(quote) if quote and quote in self.text else 200
+        return quotation(self.step, self.where, self.number, self.text, start, start + size)
 
     def seen(self, line: ActionLine, start: int = 0, end: int | None = None) -> Evidence:
         """Evidence in what came back."""
@@ -116,21 +116,23 @@ def _agent(step: TrajectoryStep, found: list[Action], budget: list[int]) -> int:
         where = "text"
     if step.text.strip() or not calls:
         found.append(
-            Action(step=step.index, number=0, kind=CommandKind.MESSAGE, where="text", said=step.text[:_AUTHORED])
+            Action(step=step.index, number=0, kind=CommandKind.MESSAGE, where="text", text=step.text[:_AUTHORED])
         )
     if not calls:
         return -1
     first, by_id = len(found), dict[str, int]()
     taken = set[int]()
     for number, call in enumerate(calls[:200]):
-        made = _made(step.index, number, call)
+        actions = _made(step.index, number, call)
         if where == "text":
-            made = [replace(action, where="text", number=0, said=step.text[:_AUTHORED]) for action in made]
+            actions = [replace(action, where="text", number=0, text=step.text[:_AUTHORED]) for action in actions]
         # What a program of several calls printed is the last's that prints.
-        answers = max((at for at, one in enumerate(made) if one.kind is not CommandKind.MESSAGE), default=len(made) - 1)
-        taken.update(len(found) + at for at in range(len(made)) if at != answers)
+        answers = max(
+            (at for at, one in enumerate(actions) if one.kind is not CommandKind.MESSAGE), default=len(actions) - 1
+        )
+        taken.update(len(found) + at for at in range(len(actions)) if at != answers)
         by_id.setdefault(call.id, len(found) + answers) if call.id else None
-        found.extend(made)
+        found.extend(actions)
     for number, observation in enumerate(step.observations):
         place = by_id.get(observation.call, -1) if observation.call else -1
         if place < 0:
@@ -181,30 +183,30 @@ def _lines(text: str) -> Iterator[ActionLine]:
 def _made(step: int, number: int, call: StepCall) -> list[Action]:
     """What a call did: one action, or one for each call of the program that it is."""
     inner = program_calls(call) if tool_name_key(call.name) == "exec" and "command" not in call.arguments else ()
-    said = call_text(call)[:_AUTHORED]
-    return [replace(action_of(step, number, one), said=said) for one in inner] or [action_of(step, number, call)]
+    text = call_text(call)[:_AUTHORED]
+    return [replace(action_of(step, number, one), text=text) for one in inner] or [action_of(step, number, call)]
 
 
 def action_of(step: int, number: int, call: StepCall) -> Action:
     """What one call of a tool did, whatever the tool is called; without what came back."""
-    arguments, said = call.arguments, call_text(call)
+    arguments, text = call.arguments, call_text(call)
     tool = tool_of(call.name, arguments)
-    base = Action(step=step, number=number, kind=CommandKind.OTHER, said=said[:_AUTHORED])
+    base = Action(step=step, number=number, kind=CommandKind.OTHER, text=text[:_AUTHORED])
     if tool is ToolKind.SHELL:
-        return _shell(base, _command(arguments, said))
+        return _shell(base, _command(arguments, text))
     if tool is ToolKind.PYTHON:
-        code = first_text(arguments, "code", "input", "script", "command") or said
+        code = first_text(arguments, "code", "input", "script", "command") or text
         simple = Simple(("python", "-c", code[:_AUTHORED]))
         kind = purpose.kind_of(simple)
         return replace(base, kind=kind, commands=((kind, simple),), authored=(Authored("", code[:_AUTHORED]),))
     if tool is ToolKind.EDITOR:
         return _editor(base, arguments)
     if tool is ToolKind.PATCH:
-        return replace(base, kind=CommandKind.EDIT, authored=from_patch(said[:_AUTHORED]))
+        return replace(base, kind=CommandKind.EDIT, authored=from_patch(text[:_AUTHORED]))
     if tool is ToolKind.WRITE:
         return replace(base, kind=CommandKind.EDIT, authored=_written(arguments))
     if tool is ToolKind.NETWORK:
-        return replace(base, kind=CommandKind.NETWORK, query=said[:2000])
+        return replace(base, kind=CommandKind.NETWORK, query=text[:2000])
     plain = {
         ToolKind.SUBMIT: CommandKind.SUBMIT,
         ToolKind.MESSAGE: CommandKind.MESSAGE,
@@ -222,7 +224,7 @@ def shell_command_of(call: StepCall) -> str:
     return _command(call.arguments, call_text(call)) if tool is ToolKind.SHELL else ""
 
 
-def _command(arguments: Mapping[str, object], said: str) -> str:
+def _command(arguments: Mapping[str, object], text: str) -> str:
     for name in ("command", "cmd", "script", "input", "code", "text", "commands", "chars", "keystrokes"):
         value = arguments.get(name)
         if isinstance(value, str):
@@ -230,7 +232,7 @@ def _command(arguments: Mapping[str, object], said: str) -> str:
         if isinstance(value, list) and all(isinstance(part, str) for part in value):
             words = [str(part) for part in value]
             return words[-1] if len(words) > 2 and words[1].startswith("-") and "c" in words[1] else " ".join(words)
-    return said
+    return text
 
 
 def _shell(base: Action, text: str) -> Action:

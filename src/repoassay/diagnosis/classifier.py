@@ -130,22 +130,22 @@ def read_answer(text: str, trajectory: Trajectory) -> ClassifierReply:
     Raises:
         BadInput: See `classify`.
     """
-    told = _json(text)
-    value = told.get("primary")
+    answer = _json(text)
+    value = answer.get("primary")
     if value in {"none", "unclear"}:
         return ClassifierReply(value=str(value), assigned=None)
     try:
         code = parse_class(str(value)).code
-        subclass = Subclass(str(told["subclass"])) if told.get("subclass") else None
-        also = tuple(dict.fromkeys(parse_class(str(one)).code for one in _list(told.get("also", []))))
-        confidence = told.get("confidence", 0.5)
+        subclass = Subclass(str(answer["subclass"])) if answer.get("subclass") else None
+        also = tuple(dict.fromkeys(parse_class(str(one)).code for one in _list(answer.get("also", []))))
+        confidence = answer.get("confidence", 0.5)
     except (ValueError, TypeError) as error:
         raise BadInput(f"The model's answer is wrong: {error}; ask again or leave its label out.") from error
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
         raise BadInput("The model's confidence is not a number between 0 and 1; ask again or leave its label out.")
     if subclass is not None and class_of(subclass) is not code:
         raise BadInput(f"The model says {subclass.value}, which is no subclass of {code.value}; ask again.")
-    evidence = tuple(_cited(one, trajectory) for one in _list(told.get("evidence", []))[:20])
+    evidence = tuple(_cited(one, trajectory) for one in _list(answer.get("evidence", []))[:20])
     if not evidence:
         raise BadInput("The model's answer cites nothing of the trajectory; ask again or leave its label out.")
     assigned = AssignedClass(
@@ -153,7 +153,7 @@ def read_answer(text: str, trajectory: Trajectory) -> ClassifierReply:
         subclass=subclass,
         confidence=float(confidence),
         rule="model",
-        why=str(told.get("why", ""))[:1000],
+        why=str(answer.get("why", ""))[:1000],
         evidence=evidence,
     )
     return ClassifierReply(value=code.value, assigned=assigned, also=tuple(one for one in also if one is not code))
@@ -164,14 +164,14 @@ def _json(text: str) -> dict[str, object]:
     if bare.startswith("```") and bare.endswith("```"):
         bare = bare.partition("\n")[2].removesuffix("```").strip()
     try:
-        told = json.loads(bare)
+        answer = json.loads(bare)
     except (ValueError, RecursionError) as error:
         raise BadInput("The model's answer is not one JSON object; ask again or leave its label out.") from error
-    if not isinstance(told, dict) or set(told) - _KEYS or "primary" not in told:
+    if not isinstance(answer, dict) or set(answer) - _KEYS or "primary" not in answer:
         raise BadInput(
             f"The model's answer needs primary and has no other keys than {', '.join(sorted(_KEYS))}; ask again."
         )
-    return told
+    return answer
 
 
 def _list(value: object) -> list[object]:
@@ -214,11 +214,11 @@ def score_classifier(ask: Ask, cases: Iterable[tuple[str, str, Trajectory, Attem
         ask: The model.
         cases: Of each case its name, the true label, the trajectory and the facts.
     """
-    told = []
+    triples = []
     for name, true, trajectory, facts in cases:
         try:
-            said = classify(ask, trajectory, None, facts).value
+            answer = classify(ask, trajectory, None, facts).value
         except BadInput:
-            said = "unclear"
-        told.append((name, true, said))
-    return score(told)
+            answer = "unclear"
+        triples.append((name, true, answer))
+    return score(triples)

@@ -48,7 +48,7 @@ class AttemptStory:
         return "\n".join(line for line in self.case.patch.splitlines() if line.startswith("+"))
 
     @cached_property
-    def said(self) -> tuple[tuple[int, Action], ...]:
+    def remarks(self) -> tuple[tuple[int, Action], ...]:
         """What the agent said, with its places."""
         return self.of(CommandKind.MESSAGE, CommandKind.SUBMIT)
 
@@ -61,9 +61,9 @@ _NAMED = re.compile(
 )
 
 
-def _asked_for(asked: str) -> tuple[str, ...]:
+def _asked_for(instruction: str) -> tuple[str, ...]:
     """Names of deliverables that the instruction gives, where the facts give none."""
-    names = (first or second for first, second in _NAMED.findall(asked))
+    names = (first or second for first, second in _NAMED.findall(instruction))
     return tuple(dict.fromkeys(name for name in names if not name.endswith((".py", ".com", ".org"))))[:5]
 
 
@@ -78,8 +78,10 @@ def story_of(
     case = case.judged(verdict)
     actions = actions_of(trajectory)
     spoken = [step.text[:20_000] for step in trajectory.steps[:20] if step.source is Source.USER]
-    asked = case.instruction[:20_000] or (spoken[0] if spoken else "")
+    instruction = case.instruction[:20_000] or (spoken[0] if spoken else "")
     if not case.expected and not case.edit:
-        case = replace(case, expected=_asked_for(asked))
+        case = replace(case, expected=_asked_for(instruction))
     troubles = troubles_of(actions, case, builtin_rules() if rules is None else rules)
-    return AttemptStory(actions, case, troubles, profile_of(actions), scripts_of(actions), asked.lower(), not actions)
+    return AttemptStory(
+        actions, case, troubles, profile_of(actions), scripts_of(actions), instruction.lower(), not actions
+    )

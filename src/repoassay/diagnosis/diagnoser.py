@@ -93,8 +93,8 @@ def diagnose(
     last = _last(story)
     seen = last.evidence if last is not None else None
     if outcome is Outcome.PASSED or (outcome is not None and outcome.whose is not Attribution.AGENT):
-        said = "it passed" if outcome is Outcome.PASSED else f"{outcome.value} is not the agent's doing"
-        return _made(story, findings, (), False, said, seen)
+        reason = "it passed" if outcome is Outcome.PASSED else f"{outcome.value} is not the agent's doing"
+        return _made(story, findings, (), False, reason, seen)
     causes = tuple(_distinct(_causes(story, findings, last)))
     if not causes:
         return _made(story, findings, (), True, _nothing(story), seen)
@@ -210,7 +210,7 @@ def _made(
     reason: str,
     last: Evidence | None,
 ) -> Diagnosis:
-    given = tuple(
+    assignment = tuple(
         AssignedClass(
             code=cause.code,
             subclass=cause.subclass,
@@ -222,8 +222,8 @@ def _made(
         for cause in causes
     )
     return Diagnosis(
-        primary=given[0].code if given else None,
-        classes=given,
+        primary=assignment[0].code if assignment else None,
+        classes=assignment,
         unclear=unclear,
         reason=reason,
         last_error=last,

@@ -48,12 +48,12 @@ def omission(story: AttemptStory) -> RootCause | None:
         return None
     if story.profile.repeated >= _LOOP:
         return _cause(story, 0.85, f"it read the same thing {story.profile.repeated} times and ran nothing")
-    told = (
+    evidence = (
         "a program was written but never run"
         if done.get(WorkPhase.IMPLEMENT)
         else "nothing was run after looking and installing"
     )
-    return _cause(story, 0.85 if missing(story.case) else 0.6, told)
+    return _cause(story, 0.85 if missing(story.case) else 0.6, evidence)
 
 
 def quit_at_installing(story: AttemptStory) -> bool:
@@ -64,7 +64,7 @@ def quit_at_installing(story: AttemptStory) -> bool:
         for one in stuck
         if one.kind is CommandKind.INSTALL and (one.timeout or (one.rule == "network" and len(stuck) == 1))
     ]
-    tries = {story.actions[one.place].said for one in story.troubles.all if one.kind is CommandKind.INSTALL}
+    tries = {story.actions[one.place].text for one in story.troubles.all if one.kind is CommandKind.INSTALL}
     return bool(slow) and len(slow) == len(stuck) and story.profile.ended and len(tries) < _KEPT_TRYING
 
 
@@ -82,7 +82,7 @@ def _last_work(story: AttemptStory) -> CommandKind | None:
 def _cause(story: AttemptStory, confidence: float, why: str) -> RootCause:
     done = story.profile.actions
     only_read = not done.get(WorkPhase.SETUP) and not done.get(WorkPhase.IMPLEMENT)
-    last = next((action for action in reversed(story.actions) if action.said), None)
+    last = next((action for action in reversed(story.actions) if action.text), None)
     return RootCause(
         ErrorClass.E2,
         Subclass.README_ONLY if only_read else Subclass.NO_FOLLOW_UP,

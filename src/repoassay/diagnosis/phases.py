@@ -54,7 +54,7 @@ def profile_of(actions: tuple[Action, ...]) -> Profile:
     """The profile of the actions of one attempt."""
     phases = [_PHASES[action.kind] for action in actions if action.kind in _PHASES]
     stretches = [phase for at, phase in enumerate(phases) if at == 0 or phases[at - 1] is not phase]
-    reads = Counter(action.said for action in actions if action.kind in {CommandKind.READ, CommandKind.NETWORK})
+    reads = Counter(action.text for action in actions if action.kind in {CommandKind.READ, CommandKind.NETWORK})
     return Profile(
         actions={phase: phases.count(phase) for phase in WorkPhase if phase in phases},
         stretches=tuple(stretches[:200]),

@@ -39,8 +39,8 @@ def program_calls(call: StepCall) -> tuple[StepCall, ...]:
     text = next((value for value in call.arguments.values() if isinstance(value, str) and "tools." in value), "")
     found: list[StepCall] = []
     reader = _Reader(text[:_LONGEST])
-    for name, given in reader.calls():
-        arguments = given if isinstance(given, dict) else {"input": given} if isinstance(given, str) else {}
+    for name, argument in reader.calls():
+        arguments = argument if isinstance(argument, dict) else {"input": argument} if isinstance(argument, str) else {}
         found.append(StepCall(id=call.id, name=name, arguments=arguments))
         if len(found) == _MOST:
             break
@@ -67,14 +67,14 @@ class _Reader:
             elif text.startswith(("//", "/*"), start):
                 self._space()
             elif _WORD.match(text, start) and (not start or not _IN_WORD.match(text[start - 1])):
-                if made := _CALL.match(text, start):
-                    self._at = made.end()
-                    yield made[1], self._tried()
-                elif given := _GIVEN.match(text, start):
-                    self._at = given.end()
+                if call_match := _CALL.match(text, start):
+                    self._at = call_match.end()
+                    yield call_match[1], self._tried()
+                elif match := _GIVEN.match(text, start):
+                    self._at = match.end()
                     value = self._tried()
                     if value is not None and _is_flat(value):
-                        self._names[given[1]] = value
+                        self._names[match[1]] = value
                 else:
                     self._at += 1
             else:

@@ -137,19 +137,19 @@ def _seen(
     lines, key = _since_success(action), _key(action)
     kinds = {action.kind, *(kind for kind, _ in action.commands if kind in _SEARCHED)}
     for raised in raised_in(lines, case, scripts):
-        told = origin(raised, case)
-        if told is not None and not _passed_over(lines, raised.place, action):
+        source = origin(raised, case)
+        if source is not None and not _passed_over(lines, raised.place, action):
             yield RecoveryTrouble(
                 place,
                 action.kind,
-                told.code,
-                told.subclass,
-                told.weight,
+                source.code,
+                source.subclass,
+                source.weight,
                 f"exception-{raised.name}",
-                told.why,
+                source.why,
                 action.seen(raised.line),
                 key,
-                told.module,
+                source.module,
             )
     for number, line in enumerate(lines):
         if not line.text.strip() or (_QUIETLY.match(line.text) and action.kind is not CommandKind.INSTALL):
@@ -249,4 +249,4 @@ def _installs_away(old: RecoveryTrouble, action: Action) -> bool:
 
 
 def _imported(old: RecoveryTrouble, action: Action) -> bool:
-    return bool(old.module) and old.module.partition(".")[0] in action.said
+    return bool(old.module) and old.module.partition(".")[0] in action.text

@@ -75,11 +75,11 @@ def load_rules(path: Path) -> tuple[DiagnosisRule, ...]:
 
 def _rules(text: str, name: str) -> tuple[DiagnosisRule, ...]:
     try:
-        told = tomllib.loads(text)
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{name} is not TOML ({error}); correct it") from error
-    entries = told.get("rule", [])
-    if set(told) - {"rule"} or not isinstance(entries, list) or len(entries) > _MOST:
+    entries = document.get("rule", [])
+    if set(document) - {"rule"} or not isinstance(entries, list) or len(entries) > _MOST:
         raise BadInput(f"{name} has something other than at most {_MOST} [[rule]] tables; remove it")
     return tuple(_rule(entry, f"{name}, rule {number}") for number, entry in enumerate(entries, 1))
 

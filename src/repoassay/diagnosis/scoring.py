@@ -19,7 +19,7 @@ class ClassScore:
     """One class: how often it was said rightly (precision) and found (recall), as counts and intervals."""
 
     value: str
-    said: int
+    answers: int
     true: int
     right: int
     precision: Interval
@@ -52,20 +52,20 @@ def score(cases: Iterable[tuple[str, str, str]]) -> Score:
     Raises:
         ValueError: When a value is none of these.
     """
-    told = tuple(cases)
-    strange = {value for _, true, said in told for value in (true, said)} - set(VALUES)
+    triples = tuple(cases)
+    strange = {value for _, true, answers in triples for value in (true, answers)} - set(VALUES)
     if strange:
         raise ValueError(f"{sorted(strange)} are no labels; use {', '.join(VALUES)}")
-    table = Counter((true, said) for _, true, said in told)
+    table = Counter((true, answers) for _, true, answers in triples)
     classes = []
     for value in VALUES:
         right = table[value, value]
-        said = sum(count for (_, other), count in table.items() if other == value)
+        answers = sum(count for (_, other), count in table.items() if other == value)
         true = sum(count for (other, _), count in table.items() if other == value)
-        classes.append(ClassScore(value, said, true, right, wilson(right, said), wilson(right, true)))
+        classes.append(ClassScore(value, answers, true, right, wilson(right, answers), wilson(right, true)))
     right = sum(table[value, value] for value in VALUES)
-    wrong = tuple((name, true, said) for name, true, said in told if true != said)
-    return Score(len(told), right, wilson(right, len(told)), dict(table), tuple(classes), wrong)
+    wrong = tuple((name, true, answers) for name, true, answers in triples if true != answers)
+    return Score(len(triples), right, wilson(right, len(triples)), dict(table), tuple(classes), wrong)
 
 
 def confusion_text(found: Score) -> str:
@@ -73,10 +73,10 @@ def confusion_text(found: Score) -> str:
     head = "| true \\ said | " + " | ".join(VALUES) + " | n | recall [95%] | precision [95%] |"
     lines = [head, "|---" * (len(VALUES) + 4) + "|"]
     for one in found.classes:
-        cells = [str(found.table.get((one.value, said), 0) or "·") for said in VALUES]
+        cells = [str(found.table.get((one.value, answer), 0) or "·") for answer in VALUES]
         lines.append(
             f"| {one.value} | {' | '.join(cells)} | {one.true} | {_told(one.recall, one.right, one.true)} "
-            f"| {_told(one.precision, one.right, one.said)} |"
+            f"| {_told(one.precision, one.right, one.answers)} |"
         )
     lines.append("")
     lines.append(

@@ -129,8 +129,8 @@ class _Applier:
             before = FileEdit(b"")
         else:
             before = self._existing(file.path)
-        made = file.kind in {ChangeKind.CREATE, ChangeKind.RENAME, ChangeKind.COPY}
-        if made and not self._tree.is_free(file.path):
+        creates = file.kind in {ChangeKind.CREATE, ChangeKind.RENAME, ChangeKind.COPY}
+        if creates and not self._tree.is_free(file.path):
             raise PatchError(f"the file cannot be made by a {file.kind}, since it exists")
         content = self._content(before.content, file)
         if file.kind is ChangeKind.DELETE:

@@ -136,8 +136,10 @@ def _with_start(
 
 def ungraded(folder: TaskFolder, reading: Reading) -> Verdict:
     """The verdict on a submission that nothing judges: kept, and unknown."""
-    told = not_gradable(folder, reading, ())
-    return told.model_copy(update={"comments": ("The prompt came without tests or criteria; what it led to is kept.",)})
+    verdict = not_gradable(folder, reading, ())
+    return verdict.model_copy(
+        update={"comments": ("The prompt came without tests or criteria; what it led to is kept.",)}
+    )
 
 
 def _cannot_judge(folder: TaskFolder) -> str:
@@ -149,9 +151,9 @@ def _cannot_judge(folder: TaskFolder) -> str:
 
 def _limits(layout: PreparedTask, bench: GradingContext, entry: AttemptContext) -> Limits:
     """What an attempt may take; of a task of several steps, what all of them may together."""
-    asked = entry.settings.timeout or bench.timeout
+    timeout = entry.settings.timeout or bench.timeout
     task = layout.folder.task
-    each = [asked or task.of_step(step).limits.seconds for step in task.steps] or [asked or task.limits.seconds]
+    each = [timeout or task.of_step(step).limits.seconds for step in task.steps] or [timeout or task.limits.seconds]
     return task.limits.model_copy(update={"seconds": sum(each)})
 
 

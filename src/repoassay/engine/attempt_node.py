@@ -65,12 +65,12 @@ class AttemptNode:
         with temporary_folder("attempt") as folder:
             into = Path(folder, "attempts", record.attempt)
             into.mkdir(parents=True)
-            made = self._made(record, into, cancel)
+            result = self._made(record, into, cancel)
             return AttemptAnswer(
-                submission=made.submission, verdict=made.verdict, started=made.started, ended=made.ended,
-                dropped=made.dropped, spent=made.spent, over_run=made.over_run,
-                excuse=made.excuse and made.excuse.why, proven=bool(made.excuse and made.excuse.proven),
-                started_well=made.started_well, files=pack_files(into),
+                submission=result.submission, verdict=result.verdict, started=result.started, ended=result.ended,
+                dropped=result.dropped, spent=result.spent, over_run=result.over_run,
+                excuse=result.excuse and result.excuse.why, proven=bool(result.excuse and result.excuse.proven),
+                started_well=result.started_well, files=pack_files(into),
             )  # fmt: skip
 
     def _made(self, record: AttemptJob, into: Path, cancel: threading.Event) -> AttemptResult:
@@ -84,10 +84,10 @@ class AttemptNode:
             entry = AttemptContext(
                 record.attempt, settings, meter, plan.graded, agent=record.agent, starts=self._starts
             )
-            made = work(self._tasks[record.parcel], self._agents[record.agent], self._bench, into, cancel, entry)
-        if made.started_well:
+            result = work(self._tasks[record.parcel], self._agents[record.agent], self._bench, into, cancel, entry)
+        if result.started_well:
             self._starts.saw(record.agent)
-        return made if made.dropped == cancel.is_set() else replace(made, dropped=True)
+        return result if result.dropped == cancel.is_set() else replace(result, dropped=True)
 
     def close(self) -> None:
         """See `NodeWork.close`."""

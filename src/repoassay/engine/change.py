@@ -50,9 +50,9 @@ class Crossing:
         left = read_left(self.layout.base, tree, self.place / "git", sandbox, cancel)
         (files / PULL_DIFF).write_bytes(left.diff)
         (files / COMMITS).write_text(left.commits.model_dump_json(indent=1) + "\n", encoding="utf-8")
-        said = self.place / "output" / DESCRIPTION
-        if said.is_file():
-            (files / DESCRIPTION_FILE).write_bytes(said.read_bytes().decode("utf-8", "replace").encode())
+        file = self.place / "output" / DESCRIPTION
+        if file.is_file():
+            (files / DESCRIPTION_FILE).write_bytes(file.read_bytes().decode("utf-8", "replace").encode())
 
 
 @contextmanager

@@ -175,10 +175,10 @@ def _divide_once(run: RunFolder, share: WorkShare, only: Collection[Outcome], bu
                 raise
             time.sleep(0.1)
     if (share.count, tuple(sorted(only)), budget_usd) != (division.count, division.only, division.budget_usd):
-        told = f"--share I/{division.count}" + (f" --only {','.join(division.only)}" if division.only else "")
-        told += f" --budget-usd {division.budget_usd}" if division.budget_usd is not None else ""
+        options = f"--share I/{division.count}" + (f" --only {','.join(division.only)}" if division.only else "")
+        options += f" --budget-usd {division.budget_usd}" if division.budget_usd is not None else ""
         raise BadInput(
-            f"{run.path} is divided otherwise, by {told}.",
+            f"{run.path} is divided otherwise, by {options}.",
             f"Call its shares so, or end them by going on without: repoassay resume {run.path}",
         )
     return True
@@ -210,11 +210,11 @@ def _rest(
         span = share.span(len(slots))
         slots = slots[span.start : span.stop]
     last = counting_attempts(run.plan, [*earlier, *own], lambda each: each)
-    made = {each.id for each in own}
+    attempt_ids = {each.id for each in own}
     left = []
     for slot in slots:
         done = last.get(Slot(slot.task, slot.agent, slot.number))
-        if done is None or done.id not in made:
+        if done is None or done.id not in attempt_ids:
             left.append(slot)
         elif done.outcome is Outcome.INFRA_FAULT:
             left.append(slot._replace(retry_of=done.id))

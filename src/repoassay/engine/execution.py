@@ -95,7 +95,7 @@ def check(plan: Plan, suite: SuiteFolder, sandbox: Sandbox, own: Mapping[str, Ag
         for folder in suite.tasks:
             policy = permitted_hosts(
                 folder.task.network_policy, sandbox, needs_model=bool(entry.model),
-                asked=plan.metering.network,
+                requested=plan.metering.network,
             )  # fmt: skip
             if policy is not NetworkPolicy.OPEN and needs_network(agents[name]):
                 raise BadInput(

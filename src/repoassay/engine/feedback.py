@@ -81,11 +81,11 @@ def ruled_by(verdict: Verdict, required: float) -> Verdict:
     )
 
 
-def _charged(verdict: Verdict, told: float, level: Feedback) -> Verdict:
+def _charged(verdict: Verdict, bits_before: float, level: Feedback) -> Verdict:
     found = verdict.assurance
     if found is None:
         return verdict
-    bits = max(0.0, round(found.bits - told, 1)) if math.isfinite(told) else 0.0
+    bits = max(0.0, round(found.bits - bits_before, 1)) if math.isfinite(bits_before) else 0.0
     changes: dict[str, object] = {"bits": bits, "feedback": level}
     if found.grade == "attested" and bits < ENOUGH:
         why = f"what {level} feedback has told of this task leaves {bits:g} of {ENOUGH:g} bits"

@@ -45,9 +45,9 @@ def grade_outputs(
         )
     suite.need_data()
     tasks = sorted(suite.tasks, key=lambda folder: folder.task.id)
-    given = {folder.task.id: (places or {}).get(folder.task.id, outputs / folder.task.id) for folder in tasks}
+    folders = {folder.task.id: (places or {}).get(folder.task.id, outputs / folder.task.id) for folder in tasks}
     with temporary_folder("outputs") as staging:
-        staged = _staged(tasks, given, Path(staging))
+        staged = _staged(tasks, folders, Path(staging))
         if executor == "local":
             yield from _grade_here(list(staged), bench, workers or 1)
         else:
@@ -56,9 +56,9 @@ def grade_outputs(
             yield from grade_on_cluster(staged, bench, executor, workers)
 
 
-def _staged(tasks: Sequence[TaskFolder], given: Mapping[str, Path], staging: Path) -> Iterator[StagedOutput]:
+def _staged(tasks: Sequence[TaskFolder], folders: Mapping[str, Path], staging: Path) -> Iterator[StagedOutput]:
     for number, folder in enumerate(tasks):
-        yield stage_output(folder, given[folder.task.id], staging / str(number) / "files")
+        yield stage_output(folder, folders[folder.task.id], staging / str(number) / "files")
 
 
 def _grade_here(outputs: Sequence[StagedOutput], bench: GradingContext, workers: int) -> Iterator[Verdict]:

@@ -182,8 +182,8 @@ class _Questions:
             note = "the node that asked was lost" if share is None else "the node that asked was lost; its whole share"
             calls = [Call(attempt="", seq=1, at=datetime.now(UTC), forwarded=True, untold=1, price=share,
                           price_note=note, fault="node_lost", whose="ours")]  # fmt: skip
-        told = Spending.of(calls).dollars
-        self._shares.settle(share, (share or Decimal(0)) if told is None else told)
+        dollars = Spending.of(calls).dollars
+        self._shares.settle(share, (share or Decimal(0)) if dollars is None else dollars)
         with self._lock:
             for call in calls:
                 self._seq += 1

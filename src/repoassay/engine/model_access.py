@@ -228,7 +228,7 @@ class ModelAccess:
         found.own_look = lambda call: "" if name in self._answered else self._refused(model, call)
         found.answers_us = lambda call: (own := self._ask(model, call)) is not None and own.answered
         found.policy = permitted_hosts(
-            layout.folder.task.network_policy, sandbox, needs_model=bool(model), asked=self._plan.metering.network
+            layout.folder.task.network_policy, sandbox, needs_model=bool(model), requested=self._plan.metering.network
         )
         with contextlib.ExitStack() as ends:
             if model and found.policy is not NetworkPolicy.NONE and self._gateway is not None:

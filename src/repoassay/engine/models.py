@@ -108,8 +108,8 @@ def check_models(plan: Plan, dialects: Mapping[str, str] | None = None) -> None:
             )
         limited = plan.metering.budget_usd is not None or entry.budget_usd is not None
         cost = prices.cost(model, Usage(), today)
-        told = isinstance(upstream, Upstream) and upstream.tells_cost
-        if limited and cost.dollars is None and not told:
+        tells_cost = isinstance(upstream, Upstream) and upstream.tells_cost
+        if limited and cost.dollars is None and not tells_cost:
             raise BadInput(
                 f"A budget in dollars needs a price for {model} ({cost.note}).",
                 "Give a price table that has it with --prices FILE, or limit calls or tokens instead.",

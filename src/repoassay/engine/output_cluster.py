@@ -77,8 +77,8 @@ def grade_on_cluster(
         return submit_again(cluster, NodeJob(job, environment_digest(folder), sent), cancel)
 
     try:
-        given = ((output, give(output)) for output in outputs)
-        with contextlib.closing(answers_in_order(given, lambda: 2 * cluster.capacity)) as answers:
+        futures = ((output, give(output)) for output in outputs)
+        with contextlib.closing(answers_in_order(futures, lambda: 2 * cluster.capacity)) as answers:
             for output, answer in answers:
                 yield _taken(output, answer, bench)
     finally:

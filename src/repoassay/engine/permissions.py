@@ -131,12 +131,12 @@ def _some(path: Path | None) -> tuple[Path, ...]:
 
 def _files(planned: Sequence[NamedFile], named: Sequence[Path], option: str) -> tuple[NamedFile, ...]:
     """The files of the command line in the place of the plan's, each with what the plan's said."""
-    given = {file.sha256: file for file in map(named_file, named)} if planned else {}
+    named_files = {file.sha256: file for file in map(named_file, named)} if planned else {}
     for file in planned:
-        if file.sha256 not in given:
-            but = ", and what was named says something else" if given else ""
+        if file.sha256 not in named_files:
+            but = ", and what was named says something else" if named_files else ""
             raise _refuse(f"it rests on the file {printable(str(file.path))}{but}", f"{option} FILE")
-    return tuple(given[file.sha256] for file in planned)
+    return tuple(named_files[file.sha256] for file in planned)
 
 
 def _file(planned: NamedFile | None, named: Path | None, option: str) -> NamedFile | None:

@@ -69,11 +69,17 @@ def resume_run(
         if left.slots:
             suite = suite_of(run)
             started = _look(run, suite, left.slots, own) if look_first else frozenset()
-            told = {"only": sorted(only)} if only else {}
+            selection = {"only": sorted(only)} if only else {}
             money = {"budget_usd": str(budget_usd)} if budget_usd is not None else {}
             count = len(left.slots)
             run.journal.append(
-                "resumed", kept=left.kept, recovered=left.recovered, torn=list(left.torn), left=count, **told, **money
+                "resumed",
+                kept=left.kept,
+                recovered=left.recovered,
+                torn=list(left.torn),
+                left=count,
+                **selection,
+                **money,
             )
             progress.resuming(left.kept, left.recovered, left.torn, count)
             execute(

@@ -84,7 +84,7 @@ class _Table:
 
 def measure(
     run: RunFolder, changes: Sequence[MeasuredChange], sandbox: Sandbox, cache: Cache, *, workers: int = 1,
-    again: bool = False, told: Callable[[MeasuredOutcome], None] = lambda _: None,
+    again: bool = False, on_measured: Callable[[MeasuredOutcome], None] = lambda _: None,
 ) -> list[MeasuredOutcome]:  # fmt: skip
     """Measure changes and keep what is found beside each; those measured before are read and not measured again.
 
@@ -95,7 +95,7 @@ def measure(
         cache: Of checkouts and environments.
         workers: How many changes at a time.
         again: Measure all, replacing what was kept.
-        told: Called in this thread for each as it is done.
+        on_measured: Called in this thread for each as it is done.
 
     Returns:
         One for each change, in the order given.
@@ -123,7 +123,7 @@ def measure(
             ready, left = wait(left, timeout=0.5, return_when=FIRST_COMPLETED)
             for future in sorted(ready, key=lambda each: places[each]):
                 done[places[future]] = found = future.result()
-                told(found)
+                on_measured(found)
     except KeyboardInterrupt:
         raise Interrupted(
             f"Stopped; the signals of {len(done)} of {len(changes)} changes are kept.", "Run it again for the others."

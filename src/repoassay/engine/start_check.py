@@ -137,7 +137,7 @@ def start_once(
         BadInput: It has no command.
     """
     policy = permitted_hosts(
-        layout.folder.task.network_policy, sandbox, needs_model=bool(entry.model), asked=plan.metering.network
+        layout.folder.task.network_policy, sandbox, needs_model=bool(entry.model), requested=plan.metering.network
     )
     came = threading.Event()
     with temporary_folder("preflight") as place:
@@ -198,8 +198,8 @@ def _judge(name: str, command: Command, done: Completed, sandbox: Sandbox, *, as
     """
     output = (done.stdout + b"\n" + done.stderr).decode("utf-8", "replace")
     failure = start_failure(done.exit, output)
-    told = " | ".join(last_lines(output))
-    printed = f" It printed: {told}." if told else ""
+    output_text = " | ".join(last_lines(output))
+    printed = f" It printed: {output_text}." if output_text else ""
     if failure is not None:
         # Shells name a program whose interpreter is missing, as if that were missing itself.
         lacking = lacks(command, sandbox) if done.exit.code in (126, 127) else ""

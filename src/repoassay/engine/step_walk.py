@@ -68,7 +68,7 @@ def walk_steps(work: StepWork) -> tuple[Submission, Verdict]:
     """
     folder, left = work.layout.folder, b""
     judged: list[Verdict] = []
-    made: list[Submission] = []
+    step_submissions: list[Submission] = []
     for number, (step, view) in enumerate(zip(folder.task.steps, step_folders(folder), strict=True)):
         layout = replace(work.layout, folder=view)
         with work.account.paused():
@@ -82,26 +82,26 @@ def walk_steps(work: StepWork) -> tuple[Submission, Verdict]:
         if number:
             work.account.reopen()
         files = step_place(work.into / "submission", step.name)
-        made.append(work.submit(layout, start, step_place(work.into, step.name), files))
+        step_submissions.append(work.submit(layout, start, step_place(work.into, step.name), files))
         if work.cancel.is_set():
             break
         left = (files / _DIFF).read_bytes()
         if work.judge is not None:
             with work.account.paused():
-                judged.append(work.judge(layout, files, made[-1]))
+                judged.append(work.judge(layout, files, step_submissions[-1]))
             if ends_with(step, judged[-1]):
                 break
         if work.account.is_over():
             break
-    names = [step.name for step in folder.task.steps[: len(made)]]
+    names = [step.name for step in folder.task.steps[: len(step_submissions)]]
     join_prompts(work.into, names)
     join_trajectories(work.into, names, work.account.trajectories)
     if left:
         (work.into / "submission" / _DIFF).write_bytes(left)
     whole = Submission(
         files=describe(work.into / "submission"),
-        rejected=tuple(item for each in made for item in each.rejected)[:_NAMED],
-        exit=join_exits([each.exit for each in made], folder.task.grading.reward),
+        rejected=tuple(item for each in step_submissions for item in each.rejected)[:_NAMED],
+        exit=join_exits([each.exit for each in step_submissions], folder.task.grading.reward),
     )
     verdict = join_verdicts(folder, judged)
     return whole, with_ending(verdict, whole.model_copy(update={"rejected": ()}))
@@ -143,8 +143,8 @@ def set_up(layout: PreparedTask, start: Edits, sandbox: Sandbox, cancel: threadi
     except PatchError as error:
         why = f"What the {SETUP} of the step {view.step} leaves cannot be kept: {error}"
     if (done.exit.ended, done.exit.code) != (Ended.EXITED, 0):
-        said = printable(done.stderr.decode(errors="replace").strip()[-300:])
-        why = f"The {SETUP} of the step {view.step} ended as {done.exit.ended.value}, {done.exit.code}: {said}"
+        message = printable(done.stderr.decode(errors="replace").strip()[-300:])
+        why = f"The {SETUP} of the step {view.step} ended as {done.exit.ended.value}, {done.exit.code}: {message}"
     if why and (view.solution / _DIFF).is_file():
         raise SetupFailed(why)
     if why:

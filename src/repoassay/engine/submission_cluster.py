@@ -145,8 +145,8 @@ class ClusterJudge:
             if find_known is None:
                 give()
             else:
-                asked = self.environment(folder)
-                asked.add_done_callback(lambda done: step(lambda: look(done.result().environment)))
+                environment = self.environment(folder)
+                environment.add_done_callback(lambda done: step(lambda: look(done.result().environment)))
 
         step(begin)
         return answer

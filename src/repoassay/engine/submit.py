@@ -265,9 +265,9 @@ class SubmissionEngine:
                     return self._start(name, patch, event, lambda answer: answer)
                 return pool.submit(self._grade, name, patch, event)
 
-            given = ((name, begin(name, patch)) for name, patch in submissions)
+            futures = ((name, begin(name, patch)) for name, patch in submissions)
             try:
-                with contextlib.closing(answers_in_order(given, lambda: most * self.capacity)) as answers:
+                with contextlib.closing(answers_in_order(futures, lambda: most * self.capacity)) as answers:
                     for _, answer in answers:
                         found = answer.result()
                         if event.is_set():

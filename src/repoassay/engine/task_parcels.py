@@ -86,9 +86,9 @@ class TaskParcels:
             task=task, instruction=folder.instruction, digest=folder.digest,
             apart=None if apart is None else apart.digest, files={} if apart is None else dict(apart.files),
         )  # fmt: skip
-        told = to_json(record)
-        key = hashlib.sha256(told).hexdigest()[:32]
-        return (CacheParcel(_KIND, key, partial(_packed, told, trees)), *more)
+        text = to_json(record)
+        key = hashlib.sha256(text).hexdigest()[:32]
+        return (CacheParcel(_KIND, key, partial(_packed, text, trees)), *more)
 
 
 def _packed(record: bytes, trees: Mapping[str, Path]) -> bytes:

@@ -246,7 +246,7 @@ def _prove_strength(
     enough = not found.below(demand.required)
     outcomes = (Outcome.NOT_GRADABLE if found.share is None else Outcome.PASSED if enough else Outcome.FAILED,) * repeat
     weak = found.below(demand.tolerance)
-    told = strength_line(found)
-    comment = told if enough else f"less than {demand.required:.0%} of the mutants are killed: {told}"
+    line = strength_line(found)
+    comment = line if enough else f"less than {demand.required:.0%} of the mutants are killed: {line}"
     comment += f"; weak, since less than {demand.tolerance:.0%} are killed" if weak else ""
     return Proof(folder.task.id, "strength", outcomes, sound=enough, comment=comment, strength=found, weak=weak)

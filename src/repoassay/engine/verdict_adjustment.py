@@ -59,8 +59,8 @@ def _context(account: AttemptAccess) -> str:
 
 
 def _fault(verdict: Verdict, folder: TaskFolder, why: str) -> Verdict:
-    told = fault(folder, InfraFault(why), verdict.reading)
-    return told.model_copy(update={"comments": (*told.comments, *verdict.comments)})
+    base = fault(folder, InfraFault(why), verdict.reading)
+    return base.model_copy(update={"comments": (*base.comments, *verdict.comments)})
 
 
 def _outage(spent: Spending, submission: Submission, account: AttemptAccess) -> str:
@@ -68,16 +68,16 @@ def _outage(spent: Spending, submission: Submission, account: AttemptAccess) -> 
     refused = spent.calls == 0 and "rejected" in spent.faults
     if not spent.outage and not refused:
         return ""
-    asked = [call for call in read_calls(account.into / JOURNAL).calls if call.forwarded]
+    calls = [call for call in read_calls(account.into / JOURNAL).calls if call.forwarded]
     if not spent.outage:
         # That no call was answered is the agent's doing, unless the server refuses what we ask it ourselves: in every
         # dialect it was asked in, or an agent could blame the set-up by one more question in one that is not served.
         # An agent that was answered in another attempt can ask otherwise, and would choose so which tasks count.
-        looks = [account.own_look(call) for call in asked]
+        looks = [account.own_look(call) for call in calls]
         return looks[-1] if looks and all(looks) else ""
-    if not asked:
+    if not calls:
         return spent.outage
-    last = asked[-1]
+    last = calls[-1]
     if spent.outage == "credentials" and account.answers_us(last):
         return ""  # what it refuses is the question, as moderation does, and not the key
     if last.fault == "closed":
@@ -123,10 +123,10 @@ def failure_told_by(verdict: Verdict, submission: Submission, account: AttemptAc
 
 def unstarted(verdict: Verdict, folder: TaskFolder, why: str, remedy: str, account: AttemptAccess) -> Verdict:
     """The verdict on an attempt whose agent could not start: a fault of the set-up, never counted against the agent."""
-    told = fault(folder, InfraFault(f"The agent could not start: {why}.", remedy), verdict.reading)
+    base = fault(folder, InfraFault(f"The agent could not start: {why}.", remedy), verdict.reading)
     lines = last_lines(_printed(account))
-    return told.model_copy(
-        update={"comments": (*told.comments, *((f"It printed: {' | '.join(lines)}",) if lines else ()))}
+    return base.model_copy(
+        update={"comments": (*base.comments, *((f"It printed: {' | '.join(lines)}",) if lines else ()))}
     )
 
 

@@ -44,7 +44,7 @@ class Ticket:
     job: NodeJob
     cancel: threading.Event | None
     future: Future[Any]
-    told: bool = False  # whether its node heard that it is given up
+    cancel_sent: bool = False  # whether its node heard that it is given up
 
 
 @dataclass(slots=True, eq=False)
@@ -148,13 +148,13 @@ class NodeCluster(abc.ABC):
                     self._look()
                     looked = time.monotonic()
                 for ticket, member in list(self._placed.values()):
-                    if ticket.cancel is not None and ticket.cancel.is_set() and not ticket.told:
-                        ticket.told = True
+                    if ticket.cancel is not None and ticket.cancel.is_set() and not ticket.cancel_sent:
+                        ticket.cancel_sent = True
                         self._cancel(ticket, member)
                 self._give()
         except BaseException as error:  # noqa: BLE001 - carried to whoever waits for an answer
-            told = f"{self._scheduler} failed: {one_line(str(error))}"
-            failure = error if isinstance(error, RepoAssayError) else InfraFault(told)
+            reason = f"{self._scheduler} failed: {one_line(str(error))}"
+            failure = error if isinstance(error, RepoAssayError) else InfraFault(reason)
         self._closing.set()
         if not self._ready.done():
             self._ready.set_exception(failure)
@@ -215,17 +215,17 @@ class NodeCluster(abc.ABC):
                 self._send(ticket, member)
         self._waiting = left
 
-    def _settle(self, number: int, told: bytes, seconds: float | None = None) -> None:
+    def _settle(self, number: int, answer: bytes, seconds: float | None = None) -> None:
         """Take the answer to a job, and how long the node says that it took."""
         if number not in self._placed:
             return  # its node was taken for lost
         ticket, member = self._placed.pop(number)
         member.load.drop(number, seconds)
-        if told[:1] != b"+":
-            ticket.future.set_exception(error_of(told))
+        if answer[:1] != b"+":
+            ticket.future.set_exception(error_of(answer))
             return
         try:
-            ticket.future.set_result(parse(self._answer_type, told[1:]))
+            ticket.future.set_result(parse(self._answer_type, answer[1:]))
         except (ValidationError, RepoAssayError):
             ticket.future.set_exception(InfraFault("A node answered with what is no record."))
 

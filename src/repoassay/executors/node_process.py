@@ -85,24 +85,24 @@ def _answered(work: Callable[[], bytes]) -> bytes:
     except RepoAssayError as error:
         return told_error(error)
     except Exception as error:  # noqa: BLE001 - a fault of ours, which the caller is to hear of
-        said = f"{type(error).__name__}: {error}"[:500]
-        return told_error(InfraFault(f"A node failed after {time.monotonic() - began:.0f} s: {said}"))
+        message = f"{type(error).__name__}: {error}"[:500]
+        return told_error(InfraFault(f"A node failed after {time.monotonic() - began:.0f} s: {message}"))
 
 
 def told_error(error: RepoAssayError) -> bytes:
     """An error as an answer."""
-    said = {"kind": type(error).__name__, "message": error.message, "remedy": error.remedy}
-    return b"-" + json.dumps(said).encode()
+    document = {"kind": type(error).__name__, "message": error.message, "remedy": error.remedy}
+    return b"-" + json.dumps(document).encode()
 
 
 def error_of(answer: bytes) -> RepoAssayError:
     """The error of an answer that is one; what is not written as ours are is a fault of ours."""
     try:
-        said = json.loads(answer[1:])
-        kind = getattr(errors, said["kind"])
+        document = json.loads(answer[1:])
+        kind = getattr(errors, document["kind"])
         if kind in (errors.BadInput, errors.Unavailable, errors.NoIsolation, errors.InfraFault, errors.Interrupted):
-            found: RepoAssayError = kind(str(said["message"])[:2000], str(said["remedy"])[:1000])
+            found: RepoAssayError = kind(str(document["message"])[:2000], str(document["remedy"])[:1000])
             return found
-        return InfraFault(str(said["message"])[:2000])
+        return InfraFault(str(document["message"])[:2000])
     except (ValueError, KeyError, TypeError, AttributeError):
         return InfraFault("A node answered with what is no record.")

@@ -148,11 +148,11 @@ class RayCluster(NodeCluster):
     def _refuse(self, member: NodeMember, error: BaseException) -> None:
         """The actor said nothing: it was lost, or repoassay cannot be imported there."""
         if "ModuleNotFoundError" in str(error) or "ImportError" in str(error):
-            told = Unavailable(
+            refusal = Unavailable(
                 f"A node of the Ray cluster cannot import repoassay: {one_line(str(error).splitlines()[-1])}",
                 "Install the same RepoAssay on every machine of the cluster, and start Ray from that installation.",
             )
-            self._turn_away(member, told)
+            self._turn_away(member, refusal)
         else:
             self._fail(member, error)
 
@@ -184,11 +184,11 @@ class RayCluster(NodeCluster):
         if self._machines[member.node].member is not member:
             return  # it was taken for lost
         try:
-            told = [(int(number), bytes(answer), float(seconds)) for number, answer, seconds in answers]
+            results = [(int(number), bytes(answer), float(seconds)) for number, answer, seconds in answers]
         except (TypeError, ValueError):
             self._lose(member, "what it answers is no list of answers")
             return
-        for number, answer, seconds in told:
+        for number, answer, seconds in results:
             self._machines[member.node].deaths = 0
             self._settle(number, answer, seconds)
         self._when_done(member.handle.take.remote(), partial(self._take, member), partial(self._fail, member))

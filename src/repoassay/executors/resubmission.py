@@ -35,11 +35,11 @@ def submit_again(cluster: Cluster, job: NodeJob, cancel: threading.Event | None 
 
     def give(losses: int) -> None:
         try:
-            given = cluster.submit(job, cancel)
+            future_answer = cluster.submit(job, cancel)
         except BaseException as error:  # noqa: BLE001 - carried to whoever waits
             answer.set_exception(error)
             return
-        given.add_done_callback(lambda future: answered(future, losses))
+        future_answer.add_done_callback(lambda future: answered(future, losses))
 
     def answered(future: Future[Any], losses: int) -> None:
         error = future.exception()

@@ -177,8 +177,8 @@ class SlurmCluster(NodeCluster):
 
     def _parcel(self, member: NodeMember, name: bytes) -> bytes:
         """A parcel of one of a node's jobs."""
-        given = [ticket for ticket, placed in list(self._placed.values()) if placed is member]
-        for parcel in (parcel for ticket in given for parcel in ticket.job.parcels):
+        tickets = [ticket for ticket, placed in list(self._placed.values()) if placed is member]
+        for parcel in (parcel for ticket in tickets for parcel in ticket.job.parcels):
             if parcel.name.encode() == name:
                 try:
                     return b"+" + parcel.pack()
@@ -201,10 +201,12 @@ class SlurmCluster(NodeCluster):
             _LOG.debug("Slurm does not say whether job %s is there: %s", self._job, error)
             return
         if not self._joined:
-            said = self._said()
+            message = self._said()
             raise Unavailable(
-                f"Job {self._job} of Slurm has ended, and no node is at work. {said}".rstrip(),
-                "" if said else "Call this in a folder that nodes see, on a machine that they reach; or see `sacct`.",
+                f"Job {self._job} of Slurm has ended, and no node is at work. {message}".rstrip(),
+                ""
+                if message
+                else "Call this in a folder that nodes see, on a machine that they reach; or see `sacct`.",
             )
 
     def _said(self) -> str:
@@ -252,7 +254,7 @@ def _own_addresses() -> tuple[str, ...]:
     found = [socket.gethostname(), socket.getfqdn()]
     with contextlib.suppress(OSError):
         found += [str(each[4][0]) for each in socket.getaddrinfo(found[0], None, socket.AF_INET)]
-    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
-        asked.connect(("192.0.2.1", 9))  # sends nothing: it only asks which way is out
-        found.append(asked.getsockname()[0])
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # sends nothing: it only asks which way is out
+        found.append(probe.getsockname()[0])
     return tuple(dict.fromkeys([*found, "127.0.0.1"]))

@@ -34,11 +34,11 @@ def check_clone(clone: Path) -> None:
 
 def landed_commits(clone: Path) -> tuple[LandedCommit, ...]:
     """Return the newest commits of the clone's current branch that speak of reverting."""
-    told = run_git(
+    log = run_git(
         clone, "log", "-i", "--grep=revert", "-z", f"--max-count={_MOST_COMMITS}", "--format=%H%n%ct%n%B", "HEAD"
     ).decode("utf-8", "replace")
     found = []
-    for part in told.split("\0"):
+    for part in log.split("\0"):
         sha, _, rest = part.partition("\n")
         seconds, _, message = rest.partition("\n")
         if re.fullmatch(r"[0-9a-f]{40,64}", sha) and seconds.isdigit():
@@ -90,16 +90,16 @@ def _commits_before(clone: Path, pull: ForgePull) -> Iterator[str]:
 
 def _contents(clone: Path, commit: str, paths: list[str]) -> Iterator[tuple[str, bytes]]:
     """Files of a commit, those that it has."""
-    asked = "".join(f"{commit}:{path}\n" for path in paths).encode("utf-8", "surrogateescape")
-    told, at = run_git(clone, "cat-file", "--batch", stdin=asked), 0
+    request = "".join(f"{commit}:{path}\n" for path in paths).encode("utf-8", "surrogateescape")
+    contents, at = run_git(clone, "cat-file", "--batch", stdin=request), 0
     for path in paths:
-        end = told.index(b"\n", at)
-        kind = re.fullmatch(rb"[0-9a-f]+ (\w+) (\d+)", told[at:end])
+        end = contents.index(b"\n", at)
+        kind = re.fullmatch(rb"[0-9a-f]+ (\w+) (\d+)", contents[at:end])
         at = end + 1
         if kind is not None:
             size = int(kind[2])
             if kind[1] == b"blob":
-                yield path, told[at : at + size]
+                yield path, contents[at : at + size]
             at += size + 1
 
 

@@ -147,11 +147,11 @@ def _take(
     for place, value in objects:
         where = place
         try:
-            given = JsonFields(value)
-            number = given.raw("number", "iid", "pull_number", "pr_number")
+            fields = JsonFields(value)
+            number = fields.raw("number", "iid", "pull_number", "pr_number")
             where = f"{place}, pull request {printable(str(number), 40)}" if number is not None else place
-            gitlab = "iid" in given or "source_branch" in given
-            pull = gitlab_pull(given, repository) if gitlab else github_pull(given, repository)
+            gitlab = "iid" in fields or "source_branch" in fields
+            pull = gitlab_pull(fields, repository) if gitlab else github_pull(fields, repository)
             found.pulls.append(_checked_times(_with_diff(pull, (diffs or {}).get(pull.number, ""))))
         except PullProblem as error:
             found.problems.append(f"{printable(where, 300)}: {error}")
@@ -177,12 +177,12 @@ def _checked_times(pull: ForgePull) -> ForgePull:
 def _take_issues(values: object, found: ExportRead) -> None:
     for value in values if isinstance(values, list) else ():
         try:
-            given = JsonFields(value)
-            number = given.number("number", "iid")
-            title, body = given.text("title"), given.text("body", "description", most=MOST_TEXT)
+            fields = JsonFields(value)
+            number = fields.number("number", "iid")
+            title, body = fields.text("title"), fields.text("body", "description", most=MOST_TEXT)
         except PullProblem:
             continue  # what an issue says is context; a pull request stands without it
-        if number is not None and "pull_request" not in given:
+        if number is not None and "pull_request" not in fields:
             found.issues[number] = f"{title}\n\n{body}".strip()
 
 

@@ -182,9 +182,9 @@ class ForgeClient:
             except urllib.error.HTTPError as error:
                 with error:
                     wait = _limit_wait(error.code, error.headers)
-                    said = "" if wait is not None else _told(error)
+                    message = "" if wait is not None else _told(error)
                 if wait is None and (error.code < 500 or method == "POST"):
-                    raise self._refusal(url, error.code, said) from None
+                    raise self._refusal(url, error.code, message) from None
                 self._wait(wait, attempt, f"it answers {error.code}", url)
             except (OSError, ValueError, http.client.HTTPException) as error:
                 why = error.reason if isinstance(error, urllib.error.URLError) else error
@@ -208,13 +208,13 @@ class ForgeClient:
     def _unreached(self, url: str, why: object) -> str:
         return f"The forge does not answer {self._shown(url)}: {printable(str(why), 200)}."
 
-    def _refusal(self, url: str, code: int, said: str) -> ForgeRefused:
-        words = f" ({said})" if said else ""
+    def _refusal(self, url: str, code: int, message: str) -> ForgeRefused:
+        words = f" ({message})" if message else ""
         token = (
             f"the token in {self.address.variable}" if self.address.token else f"no token in {self.address.variable}"
         )
-        asked = f"; it was asked with {token}" if code in (401, 403, 404) else ""
-        return ForgeRefused(f"The forge refuses {self._shown(url)} with status {code}{words}{asked}.", code)
+        with_token = f"; it was asked with {token}" if code in (401, 403, 404) else ""
+        return ForgeRefused(f"The forge refuses {self._shown(url)} with status {code}{words}{with_token}.", code)
 
     def _shown(self, url: str) -> str:
         return quote(urlsplit(url).path)

@@ -85,14 +85,14 @@ def _with_large_files(client: ForgeClient, place: str, document: _Document) -> _
 
 def _gitlab(client: ForgeClient, query: PullQuery) -> Iterator[_Document]:
     base = f"{client.address.path}/merge_requests"
-    asked: _Document = {
+    parameters: _Document = {
         "state": {"open": "opened"}.get(query.state, query.state),
         "order_by": "created_at",
         "sort": "desc",
     }
     if query.since is not None:
-        asked["created_after"] = f"{query.since.isoformat()}T00:00:00Z"
-    for listed in client.pages(base, **asked):
+        parameters["created_after"] = f"{query.since.isoformat()}T00:00:00Z"
+    for listed in client.pages(base, **parameters):
         place = f"{base}/{_checked(listed, 'iid')}"
         changes, whole = list(client.pages(f"{place}/diffs")), client.ask(place)
         if not isinstance(whole, dict):

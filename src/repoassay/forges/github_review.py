@@ -46,11 +46,11 @@ def github_review(text: ReviewText, commit: str = "") -> GithubReview:
     return GithubReview(event=event, body=text.body, commit_id=commit or None, comments=comments)
 
 
-def _comment(given: LineComment) -> GithubReviewComment:
-    side: Literal["LEFT", "RIGHT"] = "LEFT" if given.side == "old" else "RIGHT"
-    first, last = ((line.old if given.side == "old" else line.new) for line in (given.first, given.last))
+def _comment(comment: LineComment) -> GithubReviewComment:
+    side: Literal["LEFT", "RIGHT"] = "LEFT" if comment.side == "old" else "RIGHT"
+    first, last = ((line.old if comment.side == "old" else line.new) for line in (comment.first, comment.last))
     several = first != last
     return GithubReviewComment(
-        path=given.new_path, body=given.text, line=last, side=side,
+        path=comment.new_path, body=comment.text, line=last, side=side,
         start_line=first if several else None, start_side=side if several else None,
     )  # fmt: skip

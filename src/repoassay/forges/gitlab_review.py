@@ -99,13 +99,13 @@ def gitlab_review(text: ReviewText, base: str, start: str, head: str) -> GitlabR
     return GitlabReview(note=GitlabNote(body="\n\n".join(body)), discussions=tuple(threads), approval=approval)
 
 
-def _position(given: LineComment, base: str, start: str, head: str) -> GitlabPosition:
+def _position(comment: LineComment, base: str, start: str, head: str) -> GitlabPosition:
     lines = None
-    if given.first != given.last:
-        lines = GitlabLines(start=_end(given.first, given.new_path), end=_end(given.last, given.new_path))
+    if comment.first != comment.last:
+        lines = GitlabLines(start=_end(comment.first, comment.new_path), end=_end(comment.last, comment.new_path))
     return GitlabPosition(
-        base_sha=base, start_sha=start, head_sha=head, old_path=given.old_path, new_path=given.new_path,
-        old_line=_old(given.last), new_line=_new(given.last), line_range=lines,
+        base_sha=base, start_sha=start, head_sha=head, old_path=comment.old_path, new_path=comment.new_path,
+        old_line=_old(comment.last), new_line=_new(comment.last), line_range=lines,
     )  # fmt: skip
 
 

@@ -51,11 +51,11 @@ def author_kind(pull: ForgePull) -> tuple[str, tuple[str, ...]]:
     A known coding agent or model named by the account, at the start of the branch, in a trailer or in a credit makes
     it an agent's, also under a person's account. What the forge calls a program is an app otherwise.
     """
-    told = [("account", pull.author.login), ("branch", pull.branch.partition("/")[0] if "/" in pull.branch else "")]
+    texts = [("account", pull.author.login), ("branch", pull.branch.partition("/")[0] if "/" in pull.branch else "")]
     for text in (pull.body, *(commit.message for commit in pull.commits)):
-        told += [("trailer", found[1]) for found in _TRAILER.finditer(text)]
-        told += [("credit", found[0]) for found in _CREDIT.finditer(text)]
-    evidence = tuple(dict.fromkeys(f"{where}: {one_line(text)}" for where, text in told if text and leaks_name(text)))
+        texts += [("trailer", found[1]) for found in _TRAILER.finditer(text)]
+        texts += [("credit", found[0]) for found in _CREDIT.finditer(text)]
+    evidence = tuple(dict.fromkeys(f"{where}: {one_line(text)}" for where, text in texts if text and leaks_name(text)))
     if evidence:
         return "agent", evidence
     if pull.author.app is None:

@@ -54,10 +54,10 @@ def review_requests(database: Database, study: str, *, comment_only: bool = Fals
     Raises:
         BadInput: When there is no such study.
     """
-    rubric, given = read_rubric_of(database, study), latest(ratings_of(database, study))
+    rubric, ratings = read_rubric_of(database, study), latest(ratings_of(database, study))
     for item in forge_items(database, study):
         forge = item.hidden.evidence["forge"]
-        mine = [rating for rating in given if rating.submission == item.id]
+        mine = [rating for rating in ratings if rating.submission == item.id]
         if not mine:
             continue
         raters = {rating.rater for rating in mine}

@@ -86,15 +86,15 @@ def review_text(
             outside.append(f"**{one_line(new)}**, line {at.line}: {text}")
     yes = sum(each.would_merge is True for each in ratings)
     no = sum(each.would_merge is False for each in ratings)
-    said = [f"{yes} of {len(ratings)} reviewers would merge this as it is; {no} would not."]
+    parts = [f"{yes} of {len(ratings)} reviewers would merge this as it is; {no} would not."]
     minutes = [each.minutes for each in ratings if each.minutes is not None]
     if minutes:
-        said.append(f"Minutes to make it mergeable (median of {len(minutes)}): {median(minutes):g}.")
+        parts.append(f"Minutes to make it mergeable (median of {len(minutes)}): {median(minutes):g}.")
     for axis in rubric.axes:
         states = ", ".join(each.axes[axis.key].state.replace("_", " ") for each in ratings if axis.key in each.axes)
-        said.append(f"- {axis.title}: {states}")
-    said += [f"> {disarm_markdown(one_line(each.notes, 2000))}" for each in ratings if each.notes.strip()]
-    body = clip("\n\n".join([*said, *outside]), _MOST_BODY)
+        parts.append(f"- {axis.title}: {states}")
+    parts += [f"> {disarm_markdown(one_line(each.notes, 2000))}" for each in ratings if each.notes.strip()]
+    body = clip("\n\n".join([*parts, *outside]), _MOST_BODY)
     return ReviewText(yes > no if yes != no else None, body, tuple(placed))
 
 

@@ -61,7 +61,7 @@ def _step(step: TrajectoryStep, model: str) -> dict[str, Any]:
         for key, call in zip(ids, step.calls, strict=True)
     ]
     results = [_result(item, ids) for item in step.observations]
-    told = {
+    fields = {
         "step_id": step.index,
         "timestamp": step.time.isoformat() if step.time else None,
         "source": source,
@@ -72,7 +72,7 @@ def _step(step: TrajectoryStep, model: str) -> dict[str, Any]:
         "metrics": _metrics(step) if ours else None,
         "extra": {"source": "tool"} if step.source is Source.TOOL else None,
     }
-    return {**_filled(told), "message": step.text}
+    return {**_filled(fields), "message": step.text}
 
 
 def _result(item: Observation, ids: list[str]) -> dict[str, Any]:
@@ -92,31 +92,31 @@ def _metrics(step: TrajectoryStep) -> dict[str, Any]:
 def _final(trajectory: Trajectory) -> dict[str, Any]:
     own = trajectory.own
     tokens = _tokens(own.usage, "total_") if own.usage is not None else {}
-    told = _with_money(tokens, "total_cost_usd", own.dollars)
+    metrics = _with_money(tokens, "total_cost_usd", own.dollars)
     if own.calls is not None:
-        told["extra"] = {**told.get("extra", {}), "calls": own.calls}
-    return {**told, "total_steps": len(trajectory.steps)}
+        metrics["extra"] = {**metrics.get("extra", {}), "calls": own.calls}
+    return {**metrics, "total_steps": len(trajectory.steps)}
 
 
-def _with_money(told: dict[str, Any], key: str, dollars: Decimal | None) -> dict[str, Any]:
+def _with_money(fields: dict[str, Any], key: str, dollars: Decimal | None) -> dict[str, Any]:
     """With dollars, which ATIF has as a float; where that says less than we know, exactly beside it."""
     if dollars is None:
-        return told
-    told[key] = float(dollars)
-    if Decimal(str(told[key])) != dollars:
-        told["extra"] = {**told.get("extra", {}), key: str(dollars)}
-    return told
+        return fields
+    fields[key] = float(dollars)
+    if Decimal(str(fields[key])) != dollars:
+        fields["extra"] = {**fields.get("extra", {}), key: str(dollars)}
+    return fields
 
 
 def _tokens(usage: Usage, prefix: str) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         f"{prefix}prompt_tokens": usage.input,
         f"{prefix}completion_tokens": usage.output,
         f"{prefix}cached_tokens": usage.cached,
     }
     if usage.reasoning or usage.cache_write:
-        told["extra"] = {"reasoning_tokens": usage.reasoning, "cache_write_tokens": usage.cache_write}
-    return told
+        fields["extra"] = {"reasoning_tokens": usage.reasoning, "cache_write_tokens": usage.cache_write}
+    return fields
 
 
 def _filled(fields: dict[str, Any]) -> dict[str, Any]:

@@ -176,7 +176,7 @@ def _distance(row: EditRow, patch: Patch) -> int:
     return sum(_file_distance(file, row.known_files) for file in patch.files)
 
 
-def _file_distance(file: FilePatch, given: Mapping[str, str]) -> int:
+def _file_distance(file: FilePatch, contents: Mapping[str, str]) -> int:
     if file.binary is not None:
         raise PatchError("it is binary", file.path)
     if file.kind is ChangeKind.COPY:
@@ -184,7 +184,9 @@ def _file_distance(file: FilePatch, given: Mapping[str, str]) -> int:
     if not file.hunks:  # renamed, or its mode changed
         return 0
     whole = file.kind in {ChangeKind.CREATE, ChangeKind.DELETE}
-    text = next((given[path] for path in (file.old_path, file.new_path) if path is not None and path in given), None)
+    text = next(
+        (contents[path] for path in (file.old_path, file.new_path) if path is not None and path in contents), None
+    )
     if whole or (text is None and file.may_create):
         return len(b"".join(hunk.new + hunk.old for hunk in file.hunks).decode("utf-8", "replace"))
     if text is None:

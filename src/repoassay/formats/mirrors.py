@@ -14,14 +14,14 @@ __all__ = ["is_git", "mirrors_of", "read_mirrors"]
 _GITHUB = re.compile(r"(?:https://github\.com/)?([A-Za-z0-9][A-Za-z0-9_.-]*)/([A-Za-z0-9_.-]+?)(?:\.git)?/?")
 
 
-def read_mirrors(given: tuple[str, ...]) -> dict[str, str]:
+def read_mirrors(texts: tuple[str, ...]) -> dict[str, str]:
     """Read `URL=PATH` options.
 
     Raises:
         BadInput: When one has another form, or a URL is given twice.
     """
     mirrors: dict[str, str] = {}
-    for text in given:
+    for text in texts:
         # A URL may hold '=' (pypi: sources do), a path seldom does: the last one divides.
         url, _, path = text.rpartition("=")
         if not url or not path:

@@ -70,11 +70,11 @@ def task_of_row(row: EditRow, place: Path, mirrors: Mapping[str, Path] | None) -
     """
     places = {url: str(path) for url, path in sorted((mirrors or {}).items())}
     digest = hashlib.sha256(repr((json.dumps(row.to_json()), places, repoassay.__version__)).encode()).hexdigest()[:32]
-    made = place / digest / safe_id(row.name)
-    if not made.is_dir():
+    folder = place / digest / safe_id(row.name)
+    if not folder.is_dir():
         try:
-            write_task(row, made.parent, mirrors=places)
+            write_task(row, folder.parent, mirrors=places)
         except BadInput:
-            if not made.is_dir():  # else somebody else was faster
+            if not folder.is_dir():  # else somebody else was faster
                 raise
-    return read_task(made, metrics=names())
+    return read_task(folder, metrics=names())

@@ -26,7 +26,7 @@ class SubmissionBacklog:
     comes.
 
     Args:
-        given: The file of submissions, or some that were read already.
+        submissions: The file of submissions, or some that were read already.
         kept: Their results so far.
         check: Refuses the id of a submission that is of no task, by raising.
 
@@ -39,9 +39,11 @@ class SubmissionBacklog:
             an earlier call looked through the file is found when the submission's turn comes.
     """
 
-    def __init__(self, given: Path | Sequence[PatchSubmission], kept: ResultLog, check: Callable[[str], None]) -> None:
-        self._given, self._kept = given, kept
-        self._path = given if isinstance(given, Path) else None
+    def __init__(
+        self, submissions: Path | Sequence[PatchSubmission], kept: ResultLog, check: Callable[[str], None]
+    ) -> None:
+        self._given, self._kept = submissions, kept
+        self._path = submissions if isinstance(submissions, Path) else None
         known, looked = self._noted_marks()
         reader = self._read(max(known, looked, key=lambda mark: mark.count if mark else 0))
         self._marks: deque[tuple[int, SubmissionMark | None]] = deque()
@@ -122,8 +124,8 @@ class SubmissionBacklog:
 class _HeldSubmissions:
     """Submissions that were read already, as a reader of a file without lines gives them."""
 
-    def __init__(self, given: Sequence[PatchSubmission]) -> None:
-        self._given = given
+    def __init__(self, submissions: Sequence[PatchSubmission]) -> None:
+        self._given = submissions
         self.count = 0
         self.ids: Sequence[str] = ()
         self.numbers: Mapping[str, int] = {}

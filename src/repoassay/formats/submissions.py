@@ -95,11 +95,11 @@ class SubmissionReader:
     def __iter__(self) -> Iterator[PatchSubmission]:
         folder = is_folder(self._path)
         problems = Problems(self._path, "submissions folder" if folder else "submissions file")
-        given = (
+        entries = (
             _from_folder(self._path, problems) if folder
             else _from_records(read_json_records(self._path, problems, _OWN, self._read), problems, bool(self.count))
         )  # fmt: skip
-        for name, patch, model in given:
+        for name, patch, model in entries:
             if problems.found:  # nothing will be graded; the rest is read for what is wrong with it
                 continue
             submission = PatchSubmission(id=name, patch=patch, model=model, number=self._numbers[name])

@@ -106,8 +106,8 @@ def _task(row: EditRow, name: str, parts: TaskParts, mirrors: Mapping[str, str] 
     )
 
 
-def _title(asked: str, name: str) -> str:
-    first = next((line.strip() for line in asked.splitlines() if line.strip()), "")
+def _title(instruction: str, name: str) -> str:
+    first = next((line.strip() for line in instruction.splitlines() if line.strip()), "")
     line = printable(first.lstrip("#").strip(), 100)
     return line if len(line) >= 3 else f"Edit {name}"
 

@@ -47,11 +47,11 @@ def doubt_tests(
     ran = subject.run(changed=changed)
     if ran.exit.ended is Ended.TIMED_OUT:
         return Doubt(timed_out=True)
-    if ran.told.signs:
-        return Doubt(ran.told.signs[0])
+    if ran.report.signs:
+        return Doubt(ran.report.signs[0])
     names = {site.test for site in chosen}
     stood = set()
-    for result in ran.told.tests:
+    for result in ran.report.tests:
         touched = result.id in names
         if touched and result.outcome == "passed":
             return Doubt(f"{result.id} passed although an assertion in it had been changed so that it must fail.")

@@ -91,17 +91,19 @@ def grade_deliverables(
     `workers` at a time. Whatever a file does to it costs its own task alone.
     """
     prepared = [_prepare(job, reading) for job in jobs]
-    asked = [each.asked for each in prepared if isinstance(each, _Prepared)]
-    told = iter(measure(asked, sandbox, workers=workers, limits=limits, cancel=cancel)) if asked else iter(())
+    requests = [each.asked for each in prepared if isinstance(each, _Prepared)]
+    measurements = (
+        iter(measure(requests, sandbox, workers=workers, limits=limits, cancel=cancel)) if requests else iter(())
+    )
     for job, each in zip(jobs, prepared, strict=True):
         if isinstance(each, Verdict):
             yield Graded(job, each)
             continue
         try:
-            yield Graded(job, _conclude(job, each, next(told), reading))
+            yield Graded(job, _conclude(job, each, next(measurements), reading))
         except InfraFault as error:
             yield Graded(job, error)
-    next(told, None)  # it ends when the sandbox has
+    next(measurements, None)  # it ends when the sandbox has
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,19 +174,21 @@ def _unusable(outputs: Path, name: str, most: int) -> str:
     return ""
 
 
-def _conclude(job: Job, prepared: _Prepared, told: Told, reading: Reading) -> Verdict:
+def _conclude(job: Job, prepared: _Prepared, measurement: Told, reading: Reading) -> Verdict:
     """The verdict on what was measured."""
-    if isinstance(told, InfraFault):
-        raise told
+    if isinstance(measurement, InfraFault):
+        raise measurement
     criteria = []
     statuses = set()
     staged = job.folder.task.grading.criteria(reading)
-    for (stage, criterion), answer in zip(staged, told.answers, strict=True):
+    for (stage, criterion), answer in zip(staged, measurement.answers, strict=True):
         if answer["status"] in ("fault", "missing_package"):
             raise InfraFault(f"{job.folder.task.id}: {criterion.metric} of {criterion.of} failed: {answer['comment']}")
         statuses.add(answer["status"])
         criteria.append(_result(stage, criterion, answer))
-    measured = [item for item, told_of in zip(criteria, told.answers, strict=True) if told_of["status"] != "skipped"]
+    measured = [
+        item for item, told_of in zip(criteria, measurement.answers, strict=True) if told_of["status"] != "skipped"
+    ]
     comments = [_sentence(item, prepared.asked.files) for item in measured if not item.passed]
     comments += prepared.notes
     failed = [item for item in criteria if item.passed is False]
@@ -193,10 +197,10 @@ def _conclude(job: Job, prepared: _Prepared, told: Told, reading: Reading) -> Ve
     elif failed:
         outcome, process = Outcome.FAILED, True
     elif "not_gradable" in statuses:
-        return _verdict(job, reading, Outcome.NOT_GRADABLE, comments, criteria, told.seconds)
+        return _verdict(job, reading, Outcome.NOT_GRADABLE, comments, criteria, measurement.seconds)
     else:
         outcome, process = Outcome.PASSED, True
-    return _verdict(job, reading, outcome, comments, criteria, told.seconds, process=process)
+    return _verdict(job, reading, outcome, comments, criteria, measurement.seconds, process=process)
 
 
 def _verdict(

@@ -182,7 +182,7 @@ class _EditGrading:
         if examined.ran.exit.ended is Ended.TIMED_OUT:
             late = f"The tests ran longer than {self.folder.task.hidden_tests.seconds:g} s."
             return self._verdict(Outcome.TIMED_OUT, late, tests=tests)
-        if not (examined.ran.told.complete and all(test.outcome == "passed" for test in tests)):
+        if not (examined.ran.report.complete and all(test.outcome == "passed" for test in tests)):
             unseen = None
             if self.traces is not None:
                 with stage_span("trace"):  # recorded once it is of use; then the answer is what later patches get
@@ -212,8 +212,8 @@ class _EditGrading:
             self.notes += (f"Run again, since only tests that pass before and after had failed: {names}.",)
         self.examined = examined
         if (judging := examined.ran.judging) is not None:
-            asked = f"{join_names(judging.models) or 'no model'}, {account_of(judging)}"
-            self.notes += (f"The tests asked a model ({asked}): another run may decide otherwise.",)
+            models = f"{join_names(judging.models) or 'no model'}, {account_of(judging)}"
+            self.notes += (f"The tests asked a model ({models}): another run may decide otherwise.",)
         return examined
 
     def _doubt(
@@ -251,7 +251,7 @@ class _EditGrading:
             process=process if outcome.whose is Attribution.AGENT else None,
             result=outcome is Outcome.PASSED if outcome.whose is Attribution.AGENT else None,
             tests=tuple(tests),
-            criteria=reward_of(self.folder, tests, ran.told.reward if ran else None),
+            criteria=reward_of(self.folder, tests, ran.report.reward if ran else None),
             comments=(*reasons, *self.notes),
             grader=f"repoassay/{repoassay.__version__}",
             graded_at=datetime.now(UTC),
@@ -274,7 +274,7 @@ def _has_room(edits: Mapping[str, FileEdit | None], disk: int) -> bool:
 
 def _guards_alone(folder: TaskFolder, examined: HiddenTestExamination) -> list[str]:
     """Tests that did not pass, where all that decide did and nothing else is wrong."""
-    if examined.signs or not examined.ran.told.complete:
+    if examined.signs or not examined.ran.report.complete:
         return []
     bad = [test.id for test in examined.tests if test.outcome != "passed"]
     return [] if set(bad) & set(folder.task.hidden_tests.fail_to_pass) else bad
@@ -289,14 +289,14 @@ def run_tests(
     ids: Sequence[str],
 ) -> list[TestResult]:
     """Run hidden tests once, without a canary, and return what each came to."""
-    return run_hidden(folder, base, edits, sandbox, environment, ids=ids).told.tests
+    return run_hidden(folder, base, edits, sandbox, environment, ids=ids).report.tests
 
 
 def _ending(ran: HiddenTestRun) -> list[str]:
     comments = []
     if ran.exit.ended is Ended.OUT_OF_MEMORY:
         comments.append("The tests ran out of memory.")
-    if not ran.told.complete:
+    if not ran.report.complete:
         comments.append("The test process ended early; tests it did not report do not pass.")
     return comments
 

@@ -106,9 +106,9 @@ def _work(task: dict[str, Any], pipe: int) -> None:
         if failed:
             _tell(pipe, {"index": index, "status": "skipped", "value": None, "comment": "not measured"})
             continue
-        told = _measure(task, criterion)
-        _tell(pipe, {"index": index, **told})
-        failed = task["to_first_failure"] and told["status"] == "measured" and not _holds(criterion, told["value"])
+        answer = _measure(task, criterion)
+        _tell(pipe, {"index": index, **answer})
+        failed = task["to_first_failure"] and answer["status"] == "measured" and not _holds(criterion, answer["value"])
 
 
 def _holds(criterion: dict[str, Any], value: float | None) -> bool:

@@ -55,11 +55,11 @@ _MOST_PNG = 8 * 2**20
 
 def main() -> None:
     """Open the file and leave what is shown of it."""
-    told = json.load(sys.stdin)
-    resource.setrlimit(resource.RLIMIT_CPU, (told["cpu"], told["cpu"] + 1))
-    resource.setrlimit(resource.RLIMIT_DATA, (told["memory"], told["memory"]))
+    settings = json.load(sys.stdin)
+    resource.setrlimit(resource.RLIMIT_CPU, (settings["cpu"], settings["cpu"] + 1))
+    resource.setrlimit(resource.RLIMIT_DATA, (settings["memory"], settings["memory"]))
     try:
-        found = _KINDS[told["kind"]](Path(FILE))
+        found = _KINDS[settings["kind"]](Path(FILE))
     except UnreadableOutput as error:
         found = {"note": f"This cannot be shown: {error}."[:500]}
     except MissingExtra:
@@ -185,11 +185,11 @@ def _picture(path: Path) -> dict[str, Any]:
             opened.seek(number)
             frames.append(_plain(opened, side))
             waits.append(min(10_000, max(20, int(opened.info.get("duration") or 100))))
-        made = _picture_place(1)
-        _save(frames, waits, made)
-        while made.stat().st_size > _MOST_PNG:
+        place = _picture_place(1)
+        _save(frames, waits, place)
+        while place.stat().st_size > _MOST_PNG:
             frames = [each.resize((max(1, each.width // 2), max(1, each.height // 2))) for each in frames]
-            _save(frames, waits, made)
+            _save(frames, waits, place)
     notes = [f"{width} x {height} pixels, shown smaller."] if frames[0].size != (width, height) else []
     notes += [f"The first {len(frames)} of {count} frames are shown."] if len(frames) < count else []
     return {"pictures": 1, "note": " ".join(notes)}

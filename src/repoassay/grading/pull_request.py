@@ -67,9 +67,9 @@ def read_pull_request(files: Path) -> PullRequest:
     notes: list[str] = []
     diff = _read(files / PULL_DIFF, _MAX_DIFF, notes)
     description = _read(files / DESCRIPTION_FILE, _MAX_DESCRIPTION, notes).decode("utf-8", "replace")
-    told = _read(files / COMMITS, _MAX_COMMITS, notes)
+    text = _read(files / COMMITS, _MAX_COMMITS, notes)
     try:
-        commits = Commits.model_validate_json(told) if told else Commits()
+        commits = Commits.model_validate_json(text) if text else Commits()
     except ValidationError:
         commits = Commits()
         notes.append(f"{COMMITS} does not say what it should.")

@@ -36,7 +36,7 @@ def run_sandboxed(
     collect: Sequence[ExportSpec] = (),
     path: Sequence[str] = (),
     channel: bool = False,
-    told: Callable[[bytes], None] | None = None,
+    on_channel: Callable[[bytes], None] | None = None,
 ) -> Command:
     """A command that calls `main()` of one of our modules, which sees our libraries and what is mounted.
 
@@ -50,7 +50,7 @@ def run_sandboxed(
         collect: What of these crosses out.
         path: Folders inside that modules are searched in beside the libraries.
         channel: Whether it has a channel (see `Command`).
-        told: Called with what comes by the channel.
+        on_channel: Called with what comes by the channel.
     """
     # The interpreter itself, not a link of our environment to it, which may lead through folders nobody sees there.
     libraries = list(dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib")))
@@ -63,7 +63,7 @@ def run_sandboxed(
         scratch=tuple(scratch),
         limits=limits,
         channel=channel,
-        told=told,
+        on_channel=on_channel,
         collect=tuple(collect),
     )  # fmt: skip
 

@@ -126,7 +126,9 @@ def join_verdicts(folder: TaskFolder, verdicts: Sequence[Verdict]) -> Verdict:
         graded_at=datetime.now(UTC),
         seconds=round(sum(verdict.seconds for verdict in verdicts), 3),
         assurance=_weakest(counted) if outcome is Outcome.PASSED else None,
-        judging=sum(asked, Spending()) if (asked := [each.judging for each in verdicts if each.judging]) else None,
+        judging=sum(spendings, Spending())
+        if (spendings := [each.judging for each in verdicts if each.judging])
+        else None,
         steps=tuple(
             StepVerdict(
                 name=step.name,

@@ -120,18 +120,18 @@ def examine(
     ids = tuple(ids) or subject.ids
     if reference is None or oracle is None:
         ran = subject.run(ids, only=only)
-        told = [_expected(result, result.id, ran, subject) for result in ran.told.tests]
-        return HiddenTestExamination(ran, told, ran.told.signs, dict.fromkeys(ids, _UNKNOWN))
+        results = [_expected(result, result.id, ran, subject) for result in ran.report.tests]
+        return HiddenTestExamination(ran, results, ran.report.signs, dict.fromkeys(ids, _UNKNOWN))
     inner = reference.inner
-    asked = [inner.get(test, test) for test in ids]
-    ran = subject.run(asked, {name: file.source for name, file in reference.files.items()}, only=only)
+    inner_ids = [inner.get(test, test) for test in ids]
+    ran = subject.run(inner_ids, {name: file.source for name, file in reference.files.items()}, only=only)
     outer = {inner.get(test, test): test for test in ids}
-    renamed = [(result, outer[result.id]) for result in ran.told.tests]
+    renamed = [(result, outer[result.id]) for result in ran.report.tests]
     tests = [_expected(result, name, ran, subject) for result, name in renamed]
     passed = [result.id for result in tests if result.outcome == "passed"]
-    seen = {test: ran.told.seen.get(inner.get(test, test), []) for test in passed}
+    seen = {test: ran.report.seen.get(inner.get(test, test), []) for test in passed}
     findings = compare(reference, seen, oracle.language(subject.folder))
-    signs = [*ran.told.signs]
+    signs = [*ran.report.signs]
     for test, finding in findings.items():
         if finding.absent and not finding.wrong:
             signs.append(f"{test} was reported passed, but line {finding.absent[0]} of it was never reached.")
@@ -144,7 +144,7 @@ def examine(
 def _expected(result: TestResult, name: str, ran: HiddenTestRun, subject: HiddenTestSubject) -> TestResult:
     """A result under the task's name. Code under test can raise what ends a test as an expected failure: as the
     solution's does not, that is none."""
-    if result.id in ran.told.expected and name not in subject.expected:
+    if result.id in ran.report.expected and name not in subject.expected:
         message = f"It ended as a failure that is expected; the solution passes it. {result.message}"
         return result.model_copy(update={"id": name, "outcome": "failed", "message": message})
     return result if result.id == name else result.model_copy(update={"id": name})

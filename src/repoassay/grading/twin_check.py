@@ -74,20 +74,20 @@ def doubt_beside(
     if not units:
         return Doubt()
     hidden = subject.folder.task.hidden_tests
-    told = _Listening(tests, hidden.fail_to_pass)
+    listener = _Listening(tests, hidden.fail_to_pass)
     if hidden.runner == "repository":
         twins = _drawn(subject, units, chance, _IN_PLACE)
-        told.hear(units, twins, _in_place(subject, units, twins))
-        return told.doubt(units, twins)
+        listener.hear(units, twins, _in_place(subject, units, twins))
+        return listener.doubt(units, twins)
     twins = _drawn(subject, units, chance, MOST)
     if _size(subject.folder) * len(twins.copies) <= _MOST_BYTES:
-        told.hear(units, twins, _together(subject, units, twins, first))
-        if told.sign or told.timed_out or not told.broken:
-            return told.doubt(units, twins)
-    told.forget()
+        listener.hear(units, twins, _together(subject, units, twins, first))
+        if listener.sign or listener.timed_out or not listener.broken:
+            return listener.doubt(units, twins)
+    listener.forget()
     twins = _drawn(subject, units, chance, _APART)
-    told.hear(units, twins, _apart(subject, units, twins))
-    return told.doubt(units, twins)
+    listener.hear(units, twins, _apart(subject, units, twins))
+    return listener.doubt(units, twins)
 
 
 def units_of(
@@ -134,11 +134,11 @@ class _Listening:
         for numbers, names, ran in runs:
             self.timed_out = ran.exit.ended is Ended.TIMED_OUT
             self.out_of_memory |= ran.exit.ended is Ended.OUT_OF_MEMORY
-            self._told = ran.told.signs[0] if ran.told.signs else ""
+            self._told = ran.report.signs[0] if ran.report.signs else ""
             if self.timed_out or self._told:
                 return
             for number, name in zip(numbers, names, strict=True):
-                found = outcomes(ran.told, name, {unit.name: unit for unit in units})
+                found = outcomes(ran.report, name, {unit.name: unit for unit in units})
                 for unit in units:
                     self._hear(unit, twins.altered[number][unit.name], found[unit.name])
                 if self._caught:

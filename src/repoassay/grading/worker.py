@@ -89,7 +89,7 @@ def weights_folder() -> Path:
 
 
 def measure(
-    asked: Sequence[MetricRequest],
+    requests: Sequence[MetricRequest],
     sandbox: Sandbox,
     *,
     workers: int,
@@ -101,15 +101,15 @@ def measure(
     `limits` hold for each task. When the sandbox itself is struck down, what it had not told is asked again, one task
     a sandbox, so that the task that did it is found.
     """
-    batch = _Batch(asked, sandbox, workers, limits, cancel)
+    batch = _Batch(requests, sandbox, workers, limits, cancel)
     batch.start()
-    for number, each in enumerate(asked):
+    for number, each in enumerate(requests):
         progress = batch.wait(number)
         if progress.ended:
             yield _answers(each, progress)
         elif batch.fault:
             yield batch.fault
-        elif len(asked) == 1 or (cancel and cancel.is_set()):
+        elif len(requests) == 1 or (cancel and cancel.is_set()):
             yield _answers(each, progress, batch.struck())
         else:
             yield next(measure([each], sandbox, workers=1, limits=limits, cancel=cancel))
@@ -121,21 +121,21 @@ class _Batch:
 
     def __init__(
         self,
-        asked: Sequence[MetricRequest],
+        requests: Sequence[MetricRequest],
         sandbox: Sandbox,
         workers: int,
         limits: Limits,
         cancel: threading.Event | None,
     ) -> None:
         self.fault: InfraFault | None = None
-        self._tasks = [_Progress() for _ in asked]
+        self._tasks = [_Progress() for _ in requests]
         self._ready = False
         self._rest = b""
         self._heard = 0
         self._done: Completed | None = None
         self._lines: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._over = False
-        command = _command(asked, min(workers, len(asked)), limits, self._hear)
+        command = _command(requests, min(workers, len(requests)), limits, self._hear)
         self._thread = threading.Thread(target=self._run, args=(sandbox, command, cancel), name="grading")
 
     def start(self) -> None:
@@ -164,8 +164,8 @@ class _Batch:
         try:
             self._done = sandbox.run(command, cancel)
             if not self._ready and not (cancel and cancel.is_set()):
-                said = self._done.stderr.decode(errors="replace").strip()[-500:]
-                self.fault = InfraFault(f"The metrics could not be started: {said}")
+                message = self._done.stderr.decode(errors="replace").strip()[-500:]
+                self.fault = InfraFault(f"The metrics could not be started: {message}")
         except InfraFault as error:
             self.fault = error
         except BaseException as error:  # noqa: BLE001 - whoever waits must be told, whatever it was
@@ -181,12 +181,12 @@ class _Batch:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             try:
-                told = json.loads(line)
+                answer = json.loads(line)
             except (ValueError, RecursionError):
                 continue
-            if isinstance(told, dict):
-                self._ready |= "ready" in told
-                self._lines.put(told)
+            if isinstance(answer, dict):
+                self._ready |= "ready" in answer
+                self._lines.put(answer)
 
     def _note(self, line: dict[str, Any]) -> None:
         number = line.get("task")
@@ -202,25 +202,25 @@ class _Batch:
             task.ended = str(line["ended"])
 
 
-def _answers(asked: MetricRequest, progress: _Progress, struck: str = "") -> Told:
+def _answers(request: MetricRequest, progress: _Progress, struck: str = "") -> Told:
     if not struck:
         struck = {"time": "opening it takes more time than is allowed", "done": ""}.get(
             progress.ended, f"the program that opens it crashed ({progress.ended})"
         )
     found = []
-    for index in range(len(asked.criteria)):
+    for index in range(len(request.criteria)):
         answer = progress.answers.get(index)
         comment = (struck or "nothing was measured") if index <= max(progress.begun, 0) else "not reached"
         found.append(answer or {"status": "unreadable", "value": None, "comment": comment})
     return _Answers(found, time.monotonic() - progress.started if progress.started else 0.0)
 
 
-def _command(asked: Sequence[MetricRequest], workers: int, limits: Limits, told: Any) -> Command:
+def _command(requests: Sequence[MetricRequest], workers: int, limits: Limits, on_channel: Any) -> Command:
     tasks = []
-    wanted = [_modules(each) for each in asked]
+    wanted = [_modules(each) for each in requests]
     counts = Counter(name for names in wanted for name in names)
     mounts = [Mount(weights, "/weights")] if (weights := weights_folder()).is_dir() else []
-    for number, each in enumerate(asked):
+    for number, each in enumerate(requests):
         places = {name: f"/jobs/{number}/{name}" for name in ("outputs", "inputs", "truth")}
         tasks.append({
             **places,
@@ -233,7 +233,7 @@ def _command(asked: Sequence[MetricRequest], workers: int, limits: Limits, told:
         })  # fmt: skip
         folders = (each.outputs, each.inputs, each.truth)
         mounts += [Mount(path, to) for path, to in zip(folders, places.values(), strict=True) if path.is_dir()]
-    metrics = {item.metric: module_of(item.metric) for each in asked for item in each.criteria}
+    metrics = {item.metric: module_of(item.metric) for each in requests for item in each.criteria}
     brought = {name: plugin for name in metrics if (plugin := plugin_of(name)) is not None}
     code, path = plugin_code(brought.values())
     batch = {
@@ -244,7 +244,7 @@ def _command(asked: Sequence[MetricRequest], workers: int, limits: Limits, told:
         "memory": limits.memory,
         "tasks": tasks,
     }
-    rounds = math.ceil(len(asked) / workers)
+    rounds = math.ceil(len(requests) / workers)
     whole = {"seconds": limits.seconds * rounds + 60, "memory": limits.memory * workers + _SPARE}
     return run_sandboxed(
         "repoassay.grading.measure",
@@ -253,7 +253,7 @@ def _command(asked: Sequence[MetricRequest], workers: int, limits: Limits, told:
         path=path,
         limits=limits.model_copy(update=whole),
         channel=True,
-        told=told,
+        on_channel=on_channel,
         env=_MEMORY,
     )
 
@@ -267,9 +267,9 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _modules(asked: MetricRequest) -> list[str]:
+def _modules(request: MetricRequest) -> list[str]:
     """Modules worth importing before the task is measured, in the order of what they rest on."""
-    packages = packages_of(asked.criteria)
+    packages = packages_of(request.criteria)
     return [module for package, found in _PRELOAD.items() if package in packages for module in found]
 
 

@@ -142,28 +142,28 @@ class SandboxAgent(BaseAgent):  # type: ignore[misc]
     def _admitted(
         self, environment: SandboxEnvironment, place: Path, ends: contextlib.ExitStack
     ) -> tuple[AttemptSession, AccessPoint]:
-        asked = self._asked
+        options = self._asked
         if not self.model_name:
             raise BadInput(f"The agent {self._agent.name!r} needs a model.", "Name it with --model provider/name.")
         upstreams: list[Upstream | ScriptedUpstream] = [
-            *known_upstreams([asked.upstreams] if asked.upstreams else []).values(),
-            *([ScriptedUpstream(asked.dialogue)] if asked.dialogue else []),
+            *known_upstreams([options.upstreams] if options.upstreams else []).values(),
+            *([ScriptedUpstream(options.dialogue)] if options.dialogue else []),
         ]
         find_upstream(self.model_name, upstreams)
-        prices = Prices.shipped(*([asked.prices] if asked.prices else []))
+        prices = Prices.shipped(*([options.prices] if options.prices else []))
         gateway = ends.enter_context(open_gateway(upstreams, prices=prices, listen=False))
 
         self._ending = Timer(_WIND_UP, environment.kill)
         self._ending.daemon = True
         entry = gateway.admit(
             environment.session_id, model=self.model_name, journal=place / JOURNAL, steps=place / STEPS,
-            budget=Budget(calls=asked.max_calls, tokens=asked.max_tokens, dollars=asked.budget_usd),
+            budget=Budget(calls=options.max_calls, tokens=options.max_tokens, dollars=options.budget_usd),
             on_exhausted=lambda _: self._ending.start(),
         )  # fmt: skip
         sandbox = environment.bench.sandbox
         door = open_door(sandbox, SandboxNetwork.NONE, _PORT, partial(gateway.serve, entry=entry))
         urls = entry.urls(f"http://127.0.0.1:{door.port}")
-        return entry, AccessPoint(model=entry.model, key=entry.key, urls=urls, doors=(door,), calls=asked.max_calls)
+        return entry, AccessPoint(model=entry.model, key=entry.key, urls=urls, doors=(door,), calls=options.max_calls)
 
     async def run(self, instruction: str, environment: BaseEnvironment, context: AgentContext) -> None:
         """Let the agent work; `populate_context_post_run` tells of it, whatever way it ends.
@@ -242,13 +242,13 @@ class SandboxAgent(BaseAgent):  # type: ignore[misc]
 
 def _final_metrics(spent: Spending) -> dict[str, Any]:
     """What the model proxy counted, in the place of what the agent tells."""
-    told: dict[str, Any] = {
+    metrics: dict[str, Any] = {
         "total_prompt_tokens": spent.usage.input,
         "total_completion_tokens": spent.usage.output,
         "total_cached_tokens": spent.usage.cached,
         "extra": {"metered_by": "RepoAssay", **_exactly(spent)},
     }
-    return told if spent.dollars is None else {**told, "total_cost_usd": float(spent.dollars)}
+    return metrics if spent.dollars is None else {**metrics, "total_cost_usd": float(spent.dollars)}
 
 
 def _exactly(spent: Spending | None) -> dict[str, Any]:

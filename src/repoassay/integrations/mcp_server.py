@@ -252,17 +252,17 @@ def _told(cut: Verdict, level: Feedback) -> dict[str, Any]:
     if cut.outcome.whose is Attribution.OURS:  # what is amiss with this machine has its paths
         _LOG.warning("Fault at %s: %s", printable(cut.task), printable(" ".join(comments), 2000))
         comments = (_UNTOLD,)
-    told: dict[str, Any] = {
+    document: dict[str, Any] = {
         "outcome": cut.outcome.value,
         "word": word(cut),
         "comments": [_text(comment) for comment in comments[:_PAGE]],
     }
     if level in ("tests", "full"):
-        told["tests"] = [
+        document["tests"] = [
             {"id": _text(test.id), "outcome": test.outcome, "message": _text(test.message)}
             for test in cut.tests[:_PAGE]
         ]
-    return dict(plain_value(told))
+    return dict(plain_value(document))
 
 
 def serve_mcp(desk: ToolDesk) -> None:

@@ -81,12 +81,12 @@ class TaskEnvironment:
             done = self.workspace.run(command, cwd=cwd or self.config.cwd, env=self.config.env, timeout=seconds)
         except (OSError, Interrupted) as error:
             return {"output": "", "returncode": -1, "exception_info": f"The command could not be run: {error}"}
-        told = f"The command took longer than {seconds} seconds, and was killed." if done.timed_out else ""
+        message = f"The command took longer than {seconds} seconds, and was killed." if done.timed_out else ""
         first, _, rest = done.stdout.lstrip().partition("\n")
         if first.strip() == _DONE and done.code == 0:
             extra = {"exit_status": "Submitted", "submission": rest, "repoassay_outcome": self.judge().outcome.value}
             raise Submitted({"role": "exit", "content": rest, "extra": extra})
-        return {"output": done.stdout, "returncode": -1 if told else done.code, "exception_info": told}
+        return {"output": done.stdout, "returncode": -1 if message else done.code, "exception_info": message}
 
     def judge(self) -> repoassay.Verdict:
         """End everything in the workspace and grade what was left; asked again, it says the same.

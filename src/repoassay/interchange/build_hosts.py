@@ -65,8 +65,8 @@ class BuildHosts:
         """Words with the values of the variables that are known; one that is a variable becomes the words it holds."""
         found: list[str] = []
         for word in words:
-            told = self.filled(word) if self.knows(word) else word
-            found += told.split() if re.fullmatch(r"\$(\w+|\{\w+\})", word) else [told]
+            text = self.filled(word) if self.knows(word) else word
+            found += text.split() if re.fullmatch(r"\$(\w+|\{\w+\})", word) else [text]
         return found
 
     def filled(self, text: str) -> str:
@@ -79,8 +79,8 @@ class BuildHosts:
         Raises:
             ValueError: It fetches from none that can be read.
         """
-        if told := _BY_ADDRESS.search(command):
-            self._take_addresses(command, told[1].partition(" ")[0])
+        if match := _BY_ADDRESS.search(command):
+            self._take_addresses(command, match[1].partition(" ")[0])
         return _BY_ADDRESS.sub("", command)
 
     def _take_addresses(self, command: str, what: str) -> None:

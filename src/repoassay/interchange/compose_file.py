@@ -75,8 +75,8 @@ def _take(key: str, value: Any, name: str, recipe: ImageRecipe) -> None:
     """Take what a service says beside its mounts."""
     if key == "environment":
         pairs = value.items() if isinstance(value, dict) else (str(each).partition("=")[::2] for each in value or ())
-        for variable, given in pairs:
-            recipe.variables |= _variable(str(variable), "" if given is None else str(given), name)
+        for variable, text in pairs:
+            recipe.variables |= _variable(str(variable), "" if text is None else str(text), name)
     elif key == "working_dir" and str(value).startswith("/"):
         recipe.work = absolute_place("/", str(value))
         recipe.folders.append(recipe.work)
@@ -99,15 +99,15 @@ def _is_own(build: Any) -> bool:
 
 
 def _variable(variable: str, value: str, name: str) -> dict[str, str]:
-    asked = _VARIABLE.search(value)
+    match = _VARIABLE.search(value)
     if _OF_THE_HARNESS.search(variable) or not is_kept(variable):
         return {}
-    if asked is None:
+    if match is None:
         return {variable: value}
-    if not _VARIABLE.fullmatch(value) or asked[2] is None:
+    if not _VARIABLE.fullmatch(value) or match[2] is None:
         why = "It takes a variable from the environment of its user: write a value in its place, unless it is secret."
         raise ImportRefusal(why, name, 0, f"{variable}={value}")
-    return {variable: asked[2]}
+    return {variable: match[2]}
 
 
 def _mounts(volumes: Any) -> Iterator[tuple[str, str]]:

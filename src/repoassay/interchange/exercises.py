@@ -84,14 +84,14 @@ class Exercises:
         if language not in _RUN:
             raise ImportRefusal(f"Its tests are in {language}, and are not run here.", _CONFIG, 0, tests[0])
         texts = [_text(folder, f".docs/{name}") for name in _TEXTS if (folder / ".docs" / name).is_file()]
-        asked = _ADDED.format(files=" and ".join(f"`{name}`" for name in solutions))
+        request = _ADDED.format(files=" and ".join(f"`{name}`" for name in solutions))
         heading = f"# {folder.name.replace('-', ' ').capitalize()}\n"
         base = {name: _bytes(folder, name) for name in (*solutions, *helpers)}
         if language == "javascript":
             base = {**_beside(folder, (*tests, *solutions)), **base}
         return ExerciseTask(
             name=f"{language}-{folder.name}",
-            instruction="\n".join((heading, *texts, asked)),
+            instruction="\n".join((heading, *texts, request)),
             base=base,
             example={name: _bytes(folder, path) for name, path in zip(solutions, examples, strict=True)},
             tests={name: _bytes(folder, name) for name in tests},
@@ -138,14 +138,14 @@ class ExerciseTask:
                     tests=None if self.in_place else tuple(hidden / name for name in self.tests),
                     runner="repository" if self.in_place else "pytest",
                 )  # fmt: skip
-                made = construct_commit(request, place.parent.parent, bench.cache, bench.sandbox, workers=2)
+                result = construct_commit(request, place.parent.parent, bench.cache, bench.sandbox, workers=2)
             except (BadInput, InfraFault, Unavailable) as error:
                 raise ImportRefusal(
                     "No task can be made of it here.", _CONFIG, 0, printable(str(error), 500)
                 ) from error
-        if made.folder is None:
-            why = f"Its tests do not tell the example from the stub: {made.finding.value}."
-            raise ImportRefusal(why, next(iter(self.tests)), 0, printable("; ".join(made.reasons), 500))
+        if result.folder is None:
+            why = f"Its tests do not tell the example from the stub: {result.finding.value}."
+            raise ImportRefusal(why, next(iter(self.tests)), 0, printable("; ".join(result.reasons), 500))
 
 
 def _commit(tree: Path, files: Mapping[str, bytes], message: str) -> None:

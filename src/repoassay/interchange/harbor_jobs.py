@@ -114,15 +114,15 @@ def _kept_by_agent(folder: Path, name: str, model: str) -> tuple[Mapping[str, Pa
     return files, trajectory.model_copy(update={"agent": name, "model": trajectory.model or model})
 
 
-def _with_figures(trajectory: Trajectory, told: dict[str, Any], version: str) -> Trajectory:
+def _with_figures(trajectory: Trajectory, result: dict[str, Any], version: str) -> Trajectory:
     """The trajectory with the trial's own figures where its documents have none."""
     own = trajectory.own
-    tokens = [told.get(key) for key in ("n_input_tokens", "n_output_tokens", "n_cache_tokens")]
+    tokens = [result.get(key) for key in ("n_input_tokens", "n_output_tokens", "n_cache_tokens")]
     read = [count if isinstance(count, int) and count >= 0 else 0 for count in tokens]
     usage = own.usage
     if usage is None and any(isinstance(count, int) for count in tokens[:2]):
         usage = Usage(input=read[0], output=read[1], cached=min(read[2], read[0]))
-    cost = told.get("cost_usd")
+    cost = result.get("cost_usd")
     dollars = own.dollars
     if dollars is None and isinstance(cost, int | float) and cost >= 0:
         dollars = Decimal(str(cost))

@@ -91,9 +91,9 @@ def _missing(context: Path) -> ImportRefusal | None:
     """A COPY of what is not in the folder that Docker builds from: no image comes of that."""
     for text in _texts(context / "Dockerfile"):
         for step in read_instructions(text):
-            told = _COPIED.fullmatch(step.rest) if step.word == "COPY" else None
+            match = _COPIED.fullmatch(step.rest) if step.word == "COPY" else None
             try:
-                sources = shlex.split(told["words"])[:-1] if told else []
+                sources = shlex.split(match["words"])[:-1] if match else []
             except ValueError:
                 continue
             if any(".." not in source and not (context / source.lstrip("/")).exists() for source in sources):

@@ -159,9 +159,9 @@ def open_dataset(dataset: HarborDataset, urls: Collection[str], parent: Path) ->
                 _lay(dataset, url, commit, tasks[at : at + _AT_ONCE], Path(place), top)
         if not any(top.iterdir()):
             first = dataset.refused[0] if dataset.refused else None
-            told = f": {first.task}: {first.why} ({first.text})" if first else ""
+            refusal = f": {first.task}: {first.why} ({first.text})" if first else ""
             raise BadInput(
-                f"No task of {dataset.title} can be had{told}.", "Look at the registry, and at its repositories."
+                f"No task of {dataset.title} can be had{refusal}.", "Look at the registry, and at its repositories."
             )
         yield top
 

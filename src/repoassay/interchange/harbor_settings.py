@@ -160,10 +160,10 @@ def _only_step(about: dict[str, Any], folder: Path) -> Path:
 
 def _memory(environment: dict[str, Any]) -> int:
     """In bytes; `memory`, as in "4G", is how it was written before `memory_mb`."""
-    given = environment.get("memory_mb")
-    if given is None and (old := re.fullmatch(r"(\d+(?:\.\d+)?)\s*([GMK])B?", str(environment.get("memory")).upper())):
-        given = int(float(old[1]) * _MEBIBYTES[old[2]])
-    return given * 2**20 if isinstance(given, int) and 0 < given < 2**20 else 2 * 2**30
+    amount = environment.get("memory_mb")
+    if amount is None and (old := re.fullmatch(r"(\d+(?:\.\d+)?)\s*([GMK])B?", str(environment.get("memory")).upper())):
+        amount = int(float(old[1]) * _MEBIBYTES[old[2]])
+    return amount * 2**20 if isinstance(amount, int) and 0 < amount < 2**20 else 2 * 2**30
 
 
 def _internet(agent: dict[str, Any], environment: dict[str, Any]) -> bool:

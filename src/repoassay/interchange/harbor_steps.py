@@ -49,10 +49,10 @@ def steps_of_task(about: Mapping[str, Any], folder: Path) -> list[HarborStep]:
     Raises:
         ImportRefusal: One of them asks for what no sandbox has, or its task.toml cannot be read.
     """
-    given = about.get("steps")
-    if not isinstance(given, list):
+    entries = about.get("steps")
+    if not isinstance(entries, list):
         raise ImportRefusal("Its steps are no list.", "task.toml", 0, "steps")
-    return [_step(about, folder, step if isinstance(step, dict) else {}) for step in given]
+    return [_step(about, folder, step if isinstance(step, dict) else {}) for step in entries]
 
 
 def _step(about: Mapping[str, Any], folder: Path, step: Mapping[str, Any]) -> HarborStep:
@@ -115,19 +115,21 @@ def read_step(
     tests = _tests_folder(step, folder)
     if variables.keys:
         check_asked_models(tests)
-    told = read_tests(tests, tests / "test.sh", image, rewards=True, asks=bool(variables.keys), own=variables.exports())
+    reading = read_tests(
+        tests, tests / "test.sh", image, rewards=True, asks=bool(variables.keys), own=variables.exports()
+    )
     own = step.place / "solution"
     solution = own if own.is_dir() else folder / "solution"
     least = step.min_reward
-    if least is not None and told.runner == "pytest":
+    if least is not None and reading.runner == "pytest":
         least = 1.0 if least > 0 else None  # such a reward is 1 or 0 in Harbor, and the share that passed here
     parts = StepParts(
         name=step.name,
         instruction=task_text(step.place, "instruction.md"),
         tests=tests,
-        fail_to_pass=told.ids,
-        runner=told.runner,
-        test_files=told.files,
+        fail_to_pass=reading.ids,
+        runner=reading.runner,
+        test_files=reading.files,
         solution=solution if (solution / "solve.sh").is_file() else None,
         laid=step.place / "workdir",
         seconds=step.seconds,
@@ -136,7 +138,7 @@ def read_step(
         keys=variables.keys,
         optional_keys=tuple(variables.optional),
     )
-    return parts, told
+    return parts, reading
 
 
 def _tests_folder(step: HarborStep, folder: Path) -> Path:

@@ -105,43 +105,43 @@ def _is_harbors(folder: Path) -> bool:
 
 
 def _harbor(folder: Path) -> StateTask:
-    told = read_settings(folder)
+    settings = read_settings(folder)
     if not (folder / "environment/Dockerfile").is_file():
-        raise ImportRefusal("It has an image without a Dockerfile.", "task.toml", 0, told.image)
+        raise ImportRefusal("It has an image without a Dockerfile.", "task.toml", 0, settings.image)
     image = read_image(folder / "environment/Dockerfile", folder / "environment", "environment/Dockerfile",
-                       wider=folder if told.image else None)  # fmt: skip
+                       wider=folder if settings.image else None)  # fmt: skip
     _compose(folder / "environment", image)
-    if told.work:
-        image.work = absolute_place(image.work, told.work)
+    if settings.work:
+        image.work = absolute_place(image.work, settings.work)
         image.folders.append(image.work)
-    if told.user:
-        image.account = told.user.removeprefix("root")
-    if told.health:
-        image.build.append(f"cd {shlex.quote(image.work)} && ({in_environment(told.health)})")
-    brings_image = told.separate and (folder / "tests/Dockerfile").is_file()
+    if settings.user:
+        image.account = settings.user.removeprefix("root")
+    if settings.health:
+        image.build.append(f"cd {shlex.quote(image.work)} && ({in_environment(settings.health)})")
+    brings_image = settings.separate and (folder / "tests/Dockerfile").is_file()
     before, laid = "", ""
     if brings_image:
-        before, laid = add_image_of_tests(image, folder, told.artifacts, stays=bool(told.work))
-    if told.steps:
-        return _with_steps(folder, told, image)
-    step = told.step
+        before, laid = add_image_of_tests(image, folder, settings.artifacts, stays=bool(settings.work))
+    if settings.steps:
+        return _with_steps(folder, settings, image)
+    step = settings.step
     instruction = task_text(step, "instruction.md")
     if not (step / "tests/test.sh").is_file():
         raise ImportRefusal("It has no tests/test.sh that can be read.", "tests/test.sh")
     if image.work == "/":
         image.work = _named_folder(instruction, task_text(step / "tests", "test.sh"))
-    if told.variables.keys:
+    if settings.variables.keys:
         check_asked_models(step / "tests")
     tests = read_tests(
-        step / "tests", step / "tests/test.sh", image, rewards=True, asks=bool(told.variables.keys),
-        own=told.variables.exports() + laid, before=before,
+        step / "tests", step / "tests/test.sh", image, rewards=True, asks=bool(settings.variables.keys),
+        own=settings.variables.exports() + laid, before=before,
     )  # fmt: skip
     solution = next((each for each in (step / "solution", folder / "solution") if each.is_dir()), folder / "solution")
     task = _task(
-        folder, instruction, image, tests, told, told.artifacts, tests_folder=step / "tests",
+        folder, instruction, image, tests, settings, settings.artifacts, tests_folder=step / "tests",
         solution=solution if (solution / "solve.sh").is_file() else None,
     )  # fmt: skip
-    return _with_artifacts(task, told.artifacts) if told.separate else task
+    return _with_artifacts(task, settings.artifacts) if settings.separate else task
 
 
 def _with_artifacts(task: StateTask, artifacts: list[str]) -> StateTask:
@@ -153,21 +153,21 @@ def _with_artifacts(task: StateTask, artifacts: list[str]) -> StateTask:
     return replace(task, places=tuple(sorted(places)), artifacts=tuple(sorted({*known, "/logs/artifacts"})))
 
 
-def _with_steps(folder: Path, told: HarborSettings, image: ImageRecipe) -> StateTask:
-    if told.separate:
+def _with_steps(folder: Path, settings: HarborSettings, image: ImageRecipe) -> StateTask:
+    if settings.separate:
         raise ImportRefusal("Its steps have tests in an image of their own.", "task.toml")
-    instruction = "\n\n".join(task_text(step.place, "instruction.md") for step in told.steps)
+    instruction = "\n\n".join(task_text(step.place, "instruction.md") for step in settings.steps)
     if image.work == "/":
         image.work = _named_folder(instruction, "")
-    found = [read_step(step, folder, image, told.variables) for step in told.steps]
+    found = [read_step(step, folder, image, settings.variables) for step in settings.steps]
     steps = [parts for parts, _ in found]
     solved = [task_text(parts.solution, "solve.sh") for parts in steps if parts.solution]
     task = _task(
-        folder, "\n".join((instruction, *solved)), image, join_tests([tests for _, tests in found], steps), told,
-        [*told.artifacts, *(path for step in told.steps for path in step.artifacts)],
+        folder, "\n".join((instruction, *solved)), image, join_tests([tests for _, tests in found], steps), settings,
+        [*settings.artifacts, *(path for step in settings.steps for path in step.artifacts)],
         tests_folder=folder / "tests", solution=None,
     )  # fmt: skip
-    return replace(task, steps=tuple(steps), reward=told.reward)
+    return replace(task, steps=tuple(steps), reward=settings.reward)
 
 
 def _named_folder(instruction: str, script: str) -> str:
@@ -229,14 +229,14 @@ def _first(folder: Path) -> StateTask:
 
 def _told_first(about: Any) -> str:
     """The instruction of a task.yaml: `instruction`, or before that the description whose key is `base`."""
-    told = about.get("instruction") if isinstance(about, dict) else None
+    instruction = about.get("instruction") if isinstance(about, dict) else None
     several = about.get("descriptions") if isinstance(about, dict) else None
     for each in several if isinstance(several, list) else ():
-        if told is None and isinstance(each, dict) and each.get("key") == "base":
-            told = each.get("description")
-    if not isinstance(told, str):
+        if instruction is None and isinstance(each, dict) and each.get("key") == "base":
+            instruction = each.get("description")
+    if not isinstance(instruction, str):
         raise ImportRefusal("Its task.yaml has no instruction.", "task.yaml")
-    return told
+    return instruction
 
 
 def _task(
@@ -248,8 +248,8 @@ def _task(
     _check_work(instruction)
     image.pip += [wanted for wanted in tests.pip if _name(wanted) not in set(map(_name, image.pip))]
     image.apt += tests.apt
-    asked = solution if solution is None or solution.is_file() else solution / "solve.sh"
-    solved = task_text(asked.parent, asked.name) if asked else ""
+    script = solution if solution is None or solution.is_file() else solution / "solve.sh"
+    solved = task_text(script.parent, script.name) if script else ""
     tests = publish_judges(tests, image, instruction, solution)
     if image.git:
         check_without_history(instruction, tests.text, solved)

@@ -164,8 +164,8 @@ def _by_name(tests: Path, script: Path | None, image: ImageRecipe, text: str, lo
         raise ImportRefusal("Its tests may be skipped, which its script passes.", "tests", 0, skips[0])
     files, pip = ["."], []
     if script is not None:
-        told = read_test_script(_script_text(script, image), _shown(script), image.work)
-        files, pip = told.files, told.pip
+        reading = read_test_script(_script_text(script, image), _shown(script), image.work)
+        files, pip = reading.files, reading.pip
     if "." in files:
         files = [
             path.relative_to(tests).as_posix() for path in sorted(tests.rglob("*.py")) if _COLLECTED.match(path.name)
@@ -186,11 +186,11 @@ def _check_own(script: str, name: str, work: str, placed: Collection[str]) -> No
     """Refuse a script that runs tests which nobody has put where it looks for them."""
     before = ""
     for number, line in enumerate(script.replace("\\\n", "  ").splitlines(), 1):
-        for told in _AGENTS.findall("" if line.lstrip().startswith("#") else line):
-            named = re.escape(told.rpartition("/")[2])
+        for path in _AGENTS.findall("" if line.lstrip().startswith("#") else line):
+            named = re.escape(path.rpartition("/")[2])
             put = re.search(rf"\b(cp|mv|ln|install|rsync|cat|cd)\b.*({named}|tests|TEST_DIR)",
                             before + line.partition("pytest")[0])  # fmt: skip
-            if put is None and str(PurePosixPath(work, told)) not in placed:
+            if put is None and str(PurePosixPath(work, path)) not in placed:
                 raise ImportRefusal(AGENTS_TESTS, name, number, line)
         before += f"{line}\n"
 
@@ -202,28 +202,30 @@ def _by_script(
     if image.work == "/":
         raise ImportRefusal("It works in the root folder.", "environment/Dockerfile")
     source, inline, newest = as_own_programs(source, script.parent)
-    told = read_verifier(source, _shown(script))
-    told.pip += inline
-    told.python = max(told.python, newest, key=lambda version: int(version[2:] or 0))
-    if told.python and _is_older(image.python or told.python, told.python):
+    reading = read_verifier(source, _shown(script))
+    reading.pip += inline
+    reading.python = max(reading.python, newest, key=lambda version: int(version[2:] or 0))
+    if reading.python and _is_older(image.python or reading.python, reading.python):
         why = "Its tests need a newer Python than its image has."
-        raise ImportRefusal(why, _shown(script), 0, f"{told.python} or newer")
-    image.python = image.python or told.python or None
+        raise ImportRefusal(why, _shown(script), 0, f"{reading.python} or newer")
+    image.python = image.python or reading.python or None
     # Tests that agents have too are run as they were published.
     again = [
         f"mkdir -p {shlex.quote(str(PurePosixPath(place).parent))}"
         f" && cp --remove-destination {shlex.quote(f'/tests/{name}')} {shlex.quote(place)}\n"
         for place, name in shown.items()
     ]
-    told.text = "".join((*_places_of_the_reward(image, source), *again)) + told.text
+    reading.text = "".join((*_places_of_the_reward(image, source), *again)) + reading.text
     if rewards:
-        check_reward_place(f"{told.text}\n{text}", _shown(script))
-        files = {script.name: told.text}
+        check_reward_place(f"{reading.text}\n{text}", _shown(script))
+        files = {script.name: reading.text}
         name = script.name
     else:
         name = "by-exit-code.sh"
-        files = {script.name: told.text, name: _BY_EXIT_CODE.format(name=script.name)}
-    return TaskTests("script", (f"{name}::__script__",), f"{text}\n{told.text}", looked_at, told.pip, told.apt, files)
+        files = {script.name: reading.text, name: _BY_EXIT_CODE.format(name=script.name)}
+    return TaskTests(
+        "script", (f"{name}::__script__",), f"{text}\n{reading.text}", looked_at, reading.pip, reading.apt, files
+    )
 
 
 def _places_of_the_reward(image: ImageRecipe, script: str) -> list[str]:

@@ -57,8 +57,8 @@ def read_variables(environment: object, verifier: object, folder: Path) -> TaskV
     """
     found = TaskVariables()
     for name, value in _pairs(environment, "environment.env"):
-        asked = _TEMPLATE.fullmatch(value)
-        if asked and asked[2] is None and _SECRET.search(asked[1]):
+        match = _TEMPLATE.fullmatch(value)
+        if match and match[2] is None and _SECRET.search(match[1]):
             if _is_named(name, folder, ("environment", "solution")) or _is_named(name, folder, ("instruction.md",)):
                 why = "Its agent is given a key of the user, and no key enters a sandbox."
                 raise ImportRefusal(why, "task.toml", _line(folder, name), f"environment.env.{name}")
@@ -78,12 +78,12 @@ def read_variables(environment: object, verifier: object, folder: Path) -> TaskV
 def _take(
     name: str, value: str, found: TaskVariables, values: dict[str, str], folder: Path, table: str
 ) -> None:  # fmt: skip
-    asked = _TEMPLATE.fullmatch(value)
-    if asked is None:
+    match = _TEMPLATE.fullmatch(value)
+    if match is None:
         values[name] = value
         return
-    variable: str = asked[1]
-    otherwise: str | None = asked[2]
+    variable: str = match[1]
+    otherwise: str | None = match[2]
     provider = _providers().get(variable)
     if provider is not None:
         found.keys[name] = provider

@@ -152,8 +152,8 @@ class _Reader:
         self.recipe.agents += steps.agents
         makes = any(not re.match(r"(rm [^&|;]*|&& )+$", command) for command in steps.build)
         self.recipe.roots = (self.recipe.roots or (makes and not self.recipe.account)) and not steps.owned
-        for account, given in steps.owned:
-            tops = [self._place(fill_variables(place, self._known)) for place in given]
+        for account, places in steps.owned:
+            tops = [self._place(fill_variables(place, self._known)) for place in places]
             self.recipe.give_below(fill_variables(account, self._known), tops)
         for named in steps.venvs:
             place = self._place(fill_variables(named, self._known))

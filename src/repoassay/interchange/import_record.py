@@ -96,10 +96,10 @@ def kept_proofs(suite: Path) -> dict[str, StateProof]:
         return {}
     for line in lines:
         try:
-            told = json.loads(line)
-            if told.pop("schema_version") == _VERSION:
-                digest = told.pop("digest")
-                kept[told["task"]] = (digest, StateProof(**told))
+            record = json.loads(line)
+            if record.pop("schema_version") == _VERSION:
+                digest = record.pop("digest")
+                kept[record["task"]] = (digest, StateProof(**record))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):  # cut off in the middle
             continue
     return {

@@ -181,8 +181,10 @@ class SampleTask:
 
 def _sample(record: dict[str, Any], source: Path, number: int) -> SampleTask:
     """Raises ValueError with the reason, `ImportRefusal` where a file says it."""
-    given = record.get("target")
-    targets = tuple(str(each).strip() for each in (given if isinstance(given, list) else [given]) if each is not None)
+    target = record.get("target")
+    targets = tuple(
+        str(each).strip() for each in (target if isinstance(target, list) else [target]) if each is not None
+    )
     if not targets or not all(targets):
         raise ValueError("It has no target, so that only a scorer could judge it.")
     if any(len(each) > _LONGEST_TARGET or "\n" in each or "\0" in each for each in targets):
@@ -202,18 +204,20 @@ def _sample(record: dict[str, Any], source: Path, number: int) -> SampleTask:
 
 
 def _asked(record: dict[str, Any]) -> str:
-    said = record.get("input")
-    if isinstance(said, list) and all(isinstance(each, dict) for each in said):
-        if any(each.get("role") not in ("system", "user") or not isinstance(each.get("content"), str) for each in said):
+    messages = record.get("input")
+    if isinstance(messages, list) and all(isinstance(each, dict) for each in messages):
+        if any(
+            each.get("role") not in ("system", "user") or not isinstance(each.get("content"), str) for each in messages
+        ):
             raise ValueError("Its input is a conversation, or more than text.")
-        said = "\n\n".join(each["content"] for each in said)
-    if not isinstance(said, str) or not said.strip():
+        messages = "\n\n".join(each["content"] for each in messages)
+    if not isinstance(messages, str) or not messages.strip():
         raise ValueError("It has no input.")
     choices = record.get("choices")
     if isinstance(choices, list) and choices:
         lines = (f"{chr(ord('A') + place)}) {choice}" for place, choice in enumerate(choices[:26]))
-        return f"{said.strip()}\n\n" + "\n".join(lines) + "\n\nThe answer is a letter."
-    return said.strip()
+        return f"{messages.strip()}\n\n" + "\n".join(lines) + "\n\nThe answer is a letter."
+    return messages.strip()
 
 
 def _image(sandbox: object, folder: Path) -> ImageRecipe:
@@ -232,13 +236,13 @@ def _image(sandbox: object, folder: Path) -> ImageRecipe:
     return image
 
 
-def _files(given: object, work: str, folder: Path) -> Iterator[tuple[str, bytes]]:
+def _files(value: object, work: str, folder: Path) -> Iterator[tuple[str, bytes]]:
     """Absolute path and content of each file: named beside the data set, written out, or as a data URL."""
-    if given is None:
+    if value is None:
         return
-    if not isinstance(given, dict):
+    if not isinstance(value, dict):
         raise ValueError("Its files are no names with contents.")  # noqa: TRY004 - a reason for the user
-    for name, content in given.items():
+    for name, content in value.items():
         place = PurePosixPath(work, str(name))
         if ".." in place.parts or ":" in str(name) or not isinstance(content, str) or place.name in ("", _ANSWER):
             raise ValueError("Its files have a name or content that is not understood.")

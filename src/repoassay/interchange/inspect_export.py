@@ -149,10 +149,10 @@ def _log(plan: Plan, attempts: Sequence[FinishedAttempt]) -> EvalLog:
 
 def _origin(plan: Plan) -> dict[str, Any]:
     """What stands in the log of the run itself; whose report its verdicts are, where it was imported."""
-    told: dict[str, Any] = {"isolation": plan.isolation}
+    fields: dict[str, Any] = {"isolation": plan.isolation}
     if plan.origin is not None:
-        told["origin"] = plan.origin.sentence
-    return {"repoassay": told}
+        fields["origin"] = plan.origin.sentence
+    return {"repoassay": fields}
 
 
 def _sample(found: FinishedAttempt, model: str) -> EvalSample:
@@ -164,7 +164,7 @@ def _sample(found: FinishedAttempt, model: str) -> EvalSample:
     trajectory = read_trajectory(found.folder) or Trajectory(agent=attempt.agent)
     model = trajectory.model or model
     messages = messages_of(trajectory)
-    said = next((step.text for step in reversed(trajectory.steps) if step.source is Source.AGENT), "")
+    answer = next((step.text for step in reversed(trajectory.steps) if step.source is Source.AGENT), "")
     usage = model_usage(trajectory, attempt.spent)
     seconds = (attempt.ended - attempt.started).total_seconds()
     return EvalSample(
@@ -174,7 +174,7 @@ def _sample(found: FinishedAttempt, model: str) -> EvalSample:
         target="",
         messages=messages,
         events=events_of(trajectory, model, messages, attempt.started),
-        output=ModelOutput.from_content(model, said),
+        output=ModelOutput.from_content(model, answer),
         scores={"verdict": Score(**score_of_verdict(found.verdict, _diff(found)))},
         metadata={"repoassay": {"attempt": attempt.id, "agent": attempt.agent, "run": attempt.run}},
         model_usage={model: usage} if usage is not None else {},

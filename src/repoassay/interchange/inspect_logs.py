@@ -122,10 +122,10 @@ def _attempt(log: dict[str, Any], sample: dict[str, Any]) -> ForeignAttempt:
     )
 
 
-def _model(told: str, sample: dict[str, Any]) -> str:
+def _model(model: str, sample: dict[str, Any]) -> str:
     """The model of the evaluation; where that asked none, the one that the sample has figures of."""
-    if told not in ("", "none", "none/none"):
-        return told
+    if model not in ("", "none", "none/none"):
+        return model
     used = [name for name in mapping(sample, "model_usage") if name != "none"]
     return used[0] if len(used) == 1 else ""
 
@@ -159,6 +159,6 @@ def _reported(sample: dict[str, Any], version: str) -> ReportedResult | None:
     share = None
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):  # NaN is unscored
         share, passed = float(value), value >= 1
-    said = mapping(score).get("explanation")
-    comments = (str(said)[:2000],) if isinstance(said, str) and said.strip() else ()
+    explanation = mapping(score).get("explanation")
+    comments = (str(explanation)[:2000],) if isinstance(explanation, str) and explanation.strip() else ()
     return ReportedResult(passed, f"{by} ({name})", score=share, comments=comments)

@@ -76,13 +76,13 @@ def _head(path: Path) -> bytes:
 def _attempt(case: _Case) -> ForeignAttempt:
     named = _REPEATED.fullmatch(case.name)
     passed = {"": True, "failure": False}.get(case.problem)
-    said = " ".join(part for part in (case.message, case.text.strip()[:2000]) if part)
+    message = " ".join(part for part in (case.message, case.text.strip()[:2000]) if part)
     word = f"{case.problem}: " if case.problem in ("error", "skipped") else ""
     stamp = case.stamp
     return ForeignAttempt(
         task=named["task"] if named else case.name,
         agent=case.classname or "unknown",
-        reported=ReportedResult(passed, "JUnit", comments=(f"{word}{said}".strip(),) if word or said else ()),
+        reported=ReportedResult(passed, "JUnit", comments=(f"{word}{message}".strip(),) if word or message else ()),
         started=stamp,
         ended=stamp + timedelta(seconds=case.seconds) if stamp else None,
     )

@@ -93,11 +93,11 @@ def _attempt(row: dict[str, Any], kept: Path, name: str, reports: HarnessReports
     )
 
 
-def _reported(result: dict[str, Any], said: ReportedResult | None) -> ReportedResult | None:
+def _reported(result: dict[str, Any], before: ReportedResult | None) -> ReportedResult | None:
     """What its evaluation wrote into the row, or beside it; a share below all points is no pass."""
     resolved = mapping(result, "report").get("resolved")
-    if isinstance(resolved, bool) or said is not None:
-        return ReportedResult(resolved, _BY) if isinstance(resolved, bool) else said
+    if isinstance(resolved, bool) or before is not None:
+        return ReportedResult(resolved, _BY) if isinstance(resolved, bool) else before
     score = mapping(result, "final_score")
     points, total = score.get("result"), score.get("total")
     if isinstance(points, int | float) and isinstance(total, int | float) and total > 0:

@@ -32,14 +32,14 @@ def honest_tests(ran: HiddenTestRun) -> list[TestResult]:
     Raises:
         InfraFault: See `test_results`.
     """
-    if ran.told.signs:
-        raise InfraFault(f"The task's own tests look like tampering: {ran.told.signs[0]}.")
-    return ran.told.tests
+    if ran.report.signs:
+        raise InfraFault(f"The task's own tests look like tampering: {ran.report.signs[0]}.")
+    return ran.report.tests
 
 
 def failure_of(bad: Sequence[TestResult], code: int | None, printed: str) -> str:
     """What a solution that does not pass is told of: the first test, and what it printed last."""
     first = bad[0]
     exit_code = f" (exit code {code})" if code is not None else ""
-    told = f"Its solution{exit_code} does not pass {first.id} and {len(bad) - 1} more: {first.message[-200:]}"
-    return printable(f"{told} It said: {printed}" if printed.strip() else told, 700)
+    sentence = f"Its solution{exit_code} does not pass {first.id} and {len(bad) - 1} more: {first.message[-200:]}"
+    return printable(f"{sentence} It said: {printed}" if printed.strip() else sentence, 700)

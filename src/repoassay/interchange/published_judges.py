@@ -35,13 +35,13 @@ def publish_judges(tests: TaskTests, image: ImageRecipe, instruction: str, solut
     script = tests.ids[0].partition("::")[0]
     name = next((each for each in ("run-tests.sh", script) if each in tests.files), script)
     solved = [solution, *solution.rglob("*")] if solution else []
-    said = "\n".join([instruction, *(_text(path) for path in solved if path.is_file())])
+    public = "\n".join([instruction, *(_text(path) for path in solved if path.is_file())])
     text = tests.files.get(name, "")
     lines: list[str] = []
     files = dict(tests.files)
     for place in dict.fromkeys(absolute_place(image.work, word) for word in _RUN.findall(_REMARKS.sub("", text))):
         own, file = PurePosixPath(place).name, image.files.get(place)
-        if file is None or not _JUDGES.search(own) or own in said or not _text(file):
+        if file is None or not _JUDGES.search(own) or own in public or not _text(file):
             continue
         if re.search(rf"(?m)^mkdir .* && cp --remove-destination \S+ {re.escape(shlex.quote(place))}$", text):
             continue  # the tests have it too

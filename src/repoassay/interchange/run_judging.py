@@ -89,8 +89,8 @@ def judge_run(
                 verdict = future.result()
                 if cancel.is_set():
                     raise Interrupted(f"Stopped; {done} verdicts are kept.", "The same call goes on where it was.")
-                said = _claim(found)
-                run.add_verdict(found.attempt.id, verdict.model_copy(update={"comments": (*verdict.comments, said)}))
+                claim = _claim(found)
+                run.add_verdict(found.attempt.id, verdict.model_copy(update={"comments": (*verdict.comments, claim)}))
                 done += verdict.outcome.whose is not Attribution.OURS
                 progress(found, verdict)
         finally:

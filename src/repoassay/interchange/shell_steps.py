@@ -144,8 +144,8 @@ def _sets_up(command: str) -> bool:
 
 def _after(command: str, where: str) -> str:
     """The folder that a line is in after a command."""
-    told = re.fullmatch(r"cd ([\"']?)([^\s\"'|&;-][^\s\"'|&;]*)\1(\s*\|\|.*)?", command)
-    return _below(where, told[2]) if told else where
+    match = re.fullmatch(r"cd ([\"']?)([^\s\"'|&;-][^\s\"'|&;]*)\1(\s*\|\|.*)?", command)
+    return _below(where, match[2]) if match else where
 
 
 def _below(where: str, path: str) -> str:
@@ -228,16 +228,16 @@ def _installed(
         return True
     if is_tool_chain(command, program):
         return True
-    if (made := _virtual_environment(program, words)) is not None or program == "uv":
-        steps.venvs += [made] if made else []
+    if (folder := _virtual_environment(program, words)) is not None or program == "uv":
+        steps.venvs += [folder] if folder else []
         return True
     return None
 
 
 def _worked(program: str, words: list[str], command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bool:
     """Take what makes accounts and folders, fetches, or does nothing here; false for work of the build."""
-    if program in ("chown", "chmod") and (given := owned_places(words))[1]:
-        steps.owned.append(given)
+    if program in ("chown", "chmod") and (owners := owned_places(words))[1]:
+        steps.owned.append(owners)
     if program in ("useradd", "adduser", "groupadd", "addgroup"):
         steps.users.append(words[-1])
         return True

@@ -53,9 +53,9 @@ class _Scanner:
             self._separate(letter)
         elif letter in "()":
             self._bracket(letter)
-        elif letter == "<" and (told := _HEREDOC.match(self._text, self._at)):
-            self._bodies.append((told[3] or told[5], bool(told[1] or told[4])))
-            self._at = told.end()
+        elif letter == "<" and (match := _HEREDOC.match(self._text, self._at)):
+            self._bodies.append((match[3] or match[5], bool(match[1] or match[4])))
+            self._at = match.end()
         elif letter == "<" and self._text.startswith("<<<", self._at):
             self._at += 3
         elif letter.isspace() or letter in "<>":
@@ -103,8 +103,8 @@ class _Scanner:
             raise ValueError(_NOT_CLOSED)
 
     def _word(self) -> None:
-        if self._begins and (told := _FUNCTION.match(self._text, self._at)):
-            self._at = told.end()
+        if self._begins and (match := _FUNCTION.match(self._text, self._at)):
+            self._at = match.end()
             return
         found = _WORD.match(self._text, self._at)
         word = found[0] if found else self._text[self._at]
@@ -192,10 +192,10 @@ def is_compound_command(command: str) -> bool:
 
 def inner_of(command: str) -> str | None:
     """What stands between the brackets of a command that is nothing else, but for what it says being thrown away."""
-    told = _BRACKETS.fullmatch(command)
-    if told is None:
+    match = _BRACKETS.fullmatch(command)
+    if match is None:
         return None
-    inner = told["round"] if told["curly"] is None else told["curly"]
+    inner = match["round"] if match["curly"] is None else match["curly"]
     try:
         split_commands(inner)
     except ValueError:  # these brackets are two commands'
@@ -230,4 +230,4 @@ def shell_words(command: str) -> list[str]:
         words = shlex.split(plain)
     except ValueError as error:
         raise ValueError(_NOT_CLOSED) from error
-    return [re.sub("\0(\\d+)\0", lambda told: kept[int(told[1])], word) for word in words]
+    return [re.sub("\0(\\d+)\0", lambda match: kept[int(match[1])], word) for word in words]

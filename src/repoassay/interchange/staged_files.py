@@ -66,11 +66,11 @@ def keep_staged(step: TaskFolder, base: Path, start: Edits, staged: Mapping[str,
     Raises:
         InfraFault: That is more than a step may begin with.
     """
-    told = "\n".join((step.instruction, *_texts(step.tests), *_texts(step.solution)))
+    texts = "\n".join((step.instruction, *_texts(step.tests), *_texts(step.solution)))
     wanted = {
         path: edit
         for path, edit in staged.items()
-        if path not in start and not (base / path).exists() and _is_named(path, step, told)
+        if path not in start and not (base / path).exists() and _is_named(path, step, texts)
     }
     if len(wanted) > _MOST_FILES or sum(len(edit.content) for edit in wanted.values()) > _MOST_BYTES:
         raise InfraFault(f"The tests before {step.step} leave more files than a step may begin with.")

@@ -175,9 +175,9 @@ def _solved(folder: TaskFolder, bench: GradingContext, clock: ProofClock) -> str
             return printable("; ".join(done.verdict.comments) or "Its solution left nothing.", 500)
         changes = diff.read_bytes()
         ended = done.submission.exit
-        said = ""
+        log = ""
         with contextlib.suppress(OSError):
-            said = (into / "log.txt").read_text("utf-8", "replace")[-300:]
+            log = (into / "log.txt").read_text("utf-8", "replace")[-300:]
     clock.go_on("The tests on what its solution leaves")
     layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
     try:
@@ -188,6 +188,6 @@ def _solved(folder: TaskFolder, bench: GradingContext, clock: ProofClock) -> str
         results = test_results(folder, layout, edits, bench)
         clock.go_on(clock.step)
         if bad := [test for test in results if test.outcome != "passed"]:
-            return failure_of(bad, ended.code if ended else None, said)
+            return failure_of(bad, ended.code if ended else None, log)
     (folder.solution / "changes.diff").write_bytes(changes)
     return ""

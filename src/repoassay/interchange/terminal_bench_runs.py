@@ -45,12 +45,12 @@ class TerminalBenchRun:
         """One attempt a trial; a trial that its run's own document tells of is told once."""
         documents = {path: json_object(path) for path in plain_files(source, _NAME)}
         wholes = {path for path, document in documents.items() if isinstance(document.get("results"), list)}
-        told = {path.parent: {str(each.get("trial_name")) for each in _trials(documents[path])} for path in wholes}
+        trials = {path.parent: {str(each.get("trial_name")) for each in _trials(documents[path])} for path in wholes}
         for path, document in documents.items():
             about = _about(path, source)
             for trial in _trials(document):
                 name = str(trial.get("trial_name"))
-                if path in wholes or not any(name in told.get(folder, ()) for folder in path.parents):
+                if path in wholes or not any(name in trials.get(folder, ()) for folder in path.parents):
                     yield _attempt(trial, about)
 
 

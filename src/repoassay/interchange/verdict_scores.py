@@ -44,18 +44,18 @@ def score_of_verdict(verdict: Verdict, diff: bytes = b"") -> dict[str, Any]:
 
 def _explained(verdict: Verdict) -> list[str]:
     """What came of it, and why, as lines that may be shown anywhere."""
-    told = [f"{verdict.outcome.value.replace('_', ' ')}, judged by {printable(verdict.grader, 200)}"]
+    lines = [f"{verdict.outcome.value.replace('_', ' ')}, judged by {printable(verdict.grader, 200)}"]
     if verdict.assurance is not None:
-        told.append(f"assurance: {verdict.assurance.grade}, {verdict.assurance.bits:g} bits")
+        lines.append(f"assurance: {verdict.assurance.grade}, {verdict.assurance.bits:g} bits")
     if verdict.tests:
         passed = sum(test.outcome == "passed" for test in verdict.tests)
-        told.append(f"{passed} of {len(verdict.tests)} hidden tests passed")
+        lines.append(f"{passed} of {len(verdict.tests)} hidden tests passed")
         bad = [test for test in verdict.tests if test.outcome != "passed"][:20]
-        told += [f"{test.outcome}: {printable(test.id, 200)}" for test in bad]
+        lines += [f"{test.outcome}: {printable(test.id, 200)}" for test in bad]
     for item in verdict.criteria[:50]:
         state = {True: "met", False: "not met", None: "unknown"}[item.passed]
-        told.append(f"{printable(item.metric, 80)} of {printable(item.of, 120)}, {item.threshold}: {state}")
-    return told + [printable(line, 2000) for line in verdict.comments[:20]]
+        lines.append(f"{printable(item.metric, 80)} of {printable(item.of, 120)}, {item.threshold}: {state}")
+    return lines + [printable(line, 2000) for line in verdict.comments[:20]]
 
 
 def told_verdict(score: dict[str, Any]) -> dict[str, Any]:
@@ -65,15 +65,15 @@ def told_verdict(score: dict[str, Any]) -> dict[str, Any]:
 
 def told_result(score: dict[str, Any]) -> ReportedResult | None:
     """The verdict that a score of ours tells, as a report; None of a score by anybody else."""
-    told = told_verdict(score)
+    verdict = told_verdict(score)
     try:
-        outcome = Outcome(str(told.get("outcome")))
-        tests = tuple(TestResult.model_validate(test) for test in told.get("tests") or ())
+        outcome = Outcome(str(verdict.get("outcome")))
+        tests = tuple(TestResult.model_validate(test) for test in verdict.get("tests") or ())
     except (ValueError, TypeError):
         return None
     passed = outcome is Outcome.PASSED if outcome.whose is Attribution.AGENT else None
-    by = str(told.get("grader") or "the writer").removesuffix(" (reported)")
-    said = told.get("comments")
-    comments = tuple(str(line)[:2000] for line in said[:20]) if isinstance(said, list) else ()
+    by = str(verdict.get("grader") or "the writer").removesuffix(" (reported)")
+    lines = verdict.get("comments")
+    comments = tuple(str(line)[:2000] for line in lines[:20]) if isinstance(lines, list) else ()
     here = () if passed else (f"The outcome was {outcome.value}.",)
     return ReportedResult(passed, by, tests=tests, comments=(*here, *comments))

@@ -103,8 +103,8 @@ def read_verifier(text: str, name: str) -> VerifierScript:
         number += 1
         if ends:
             ends = ends[1:] if line.strip() == ends[0] else ends
-            if told := _REACHES_OUT.search(line):
-                raise ImportRefusal(f"Its test script reaches out with {told[0]}, and tests have no network.", name,
+            if match := _REACHES_OUT.search(line):
+                raise ImportRefusal(f"Its test script reaches out with {match[0]}, and tests have no network.", name,
                                     first, line)  # fmt: skip
             kept.append(line)
             continue
@@ -123,12 +123,12 @@ def read_verifier(text: str, name: str) -> VerifierScript:
     return found
 
 
-def _run_pytest(asked: re.Match[str]) -> str:
+def _run_pytest(match: re.Match[str]) -> str:
     """What calls `run_pytest.py` in the place of pytest."""
-    line = asked.string[asked.string.rfind("\n", 0, asked.start()) + 1 : max(asked.start(), asked.end("alone"))]
+    line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : max(match.start(), match.end("alone"))]
     quoted = line.count('"') % 2 and "$(" not in line[line.rindex('"') :]
     call = re.sub(r'(["$])', r"\\\1", _CALL) if quoted else _CALL
-    return f"python {call}" if asked["alone"] is None else f"{asked['alone']}python3 {call} alone"
+    return f"python {call}" if match["alone"] is None else f"{match['alone']}python3 {call} alone"
 
 
 def _line(line: str, found: VerifierScript) -> str:
@@ -137,8 +137,8 @@ def _line(line: str, found: VerifierScript) -> str:
     if not plain or plain.startswith("#"):
         return line
     indent = line[: len(line) - len(line.lstrip())]
-    if (asked := _UNLESS_THERE.match(plain)) and _INSTALLS.match(plain[asked.end() :]):
-        plain = plain[asked.end() :]
+    if (unless := _UNLESS_THERE.match(plain)) and _INSTALLS.match(plain[unless.end() :]):
+        plain = plain[unless.end() :]
     if _LOCKS.match(plain):
         return f"{indent}true"
     if _INSTALLS.match(plain) or _SETS_UP.match(plain):
@@ -157,10 +157,10 @@ def _line(line: str, found: VerifierScript) -> str:
     if _REWARDKIT.match(line) and "--output" not in line:  # else it writes where it does without being told
         line = _REWARDKIT.sub(rf"\g<0> --output {_REWARD}", line)
     plain = _OF_ITS_OWN.sub("", re.sub(r"\b(command -v|which|type) [\w-]+", "", line))
-    if (told := _REACHES_OUT.search(plain)) and not re.match(r"\s*(echo|printf)\b", line):
-        raise ValueError(f"Its test script reaches out with {told[0]}, and tests have no network.")
-    if (told := _STARTS.search(line)) and not re.match(r"\s*(echo|printf)\b", line):
-        raise ValueError(f"Its test script needs {told[0]}, which a sandbox does not have.")
+    if (match := _REACHES_OUT.search(plain)) and not re.match(r"\s*(echo|printf)\b", line):
+        raise ValueError(f"Its test script reaches out with {match[0]}, and tests have no network.")
+    if (match := _STARTS.search(line)) and not re.match(r"\s*(echo|printf)\b", line):
+        raise ValueError(f"Its test script needs {match[0]}, which a sandbox does not have.")
     return line
 
 

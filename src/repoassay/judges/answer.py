@@ -79,7 +79,7 @@ def read_answer(text: str, rubric: Rubric, axis: str) -> JudgeReply:
     if not _storable(data):
         raise UnreadableAnswer("The answer holds a null character or half a pair.")
     try:
-        said = JudgeReply.model_validate(data)
+        reply = JudgeReply.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the object"
@@ -87,36 +87,36 @@ def read_answer(text: str, rubric: Rubric, axis: str) -> JudgeReply:
             f"The answer is wrong at {printable(place, 100)}: {printable(str(first['msg']), 200)}."
         ) from None
     known = [level.key for level in rubric.levels(axis)]
-    if said.state not in known:
-        raise UnreadableAnswer(f"The answer's state {printable(said.state, 80)!r} is none of {join_names(known)}.")
-    return said
+    if reply.state not in known:
+        raise UnreadableAnswer(f"The answer's state {printable(reply.state, 80)!r} is none of {join_names(known)}.")
+    return reply
 
 
-def wrong_evidence(said: JudgeReply, diff: DiffText, rubric: Rubric, axis: str) -> str:
+def wrong_evidence(reply: JudgeReply, diff: DiffText, rubric: Rubric, axis: str) -> str:
     """Return why the evidence voids an answer, one sentence; empty when it stands.
 
     Every answer but "not applicable" and "unsure" needs some, and whatever is cited must be a line that was shown,
     with the quoted text in it. A quote of several lines is held against the lines from `line` on.
     """
-    role = rubric.level(axis, said.state).role
-    if not said.evidence and role not in {AnswerRole.NOT_APPLICABLE, AnswerRole.UNSURE}:
-        return f"It answers {said.state!r} and cites no line."
-    for cited in said.evidence:
+    role = rubric.level(axis, reply.state).role
+    if not reply.evidence and role not in {AnswerRole.NOT_APPLICABLE, AnswerRole.UNSURE}:
+        return f"It answers {reply.state!r} and cites no line."
+    for cited in reply.evidence:
         if why := _missing(cited, diff):
             return why
     return ""
 
 
-def read_reply(said: JudgeReply) -> AxisAnswer:
+def read_reply(reply: JudgeReply) -> AxisAnswer:
     """Return the answer as a rating has it."""
     return AxisAnswer(
-        state=said.state,
+        state=reply.state,
         evidence=tuple(
             Anchor(
                 path=each.path, side=each.side, line=each.line, end_line=each.line + len(_quoted(each)) - 1,
                 quote=each.quote,
             )
-            for each in said.evidence
+            for each in reply.evidence
         ),
     )  # fmt: skip
 

@@ -122,28 +122,28 @@ def axis_figures(
         seed: Of each bootstrap.
     """
     both = [case for case in cases if case.people is not None and case.judge is not None]
-    told = [case for case in both if positive is not None and case.people in (positive, negative)]
-    found = sum(case.people == positive and case.judge == positive for case in told)
-    alarm = sum(case.people == negative and case.judge == positive for case in told)
-    missed = sum(case.people == positive for case in told) - found
-    rejected = len(told) - found - alarm - missed
+    decided_cases = [case for case in both if positive is not None and case.people in (positive, negative)]
+    found = sum(case.people == positive and case.judge == positive for case in decided_cases)
+    alarm = sum(case.people == negative and case.judge == positive for case in decided_cases)
+    missed = sum(case.people == positive for case in decided_cases) - found
+    rejected = len(decided_cases) - found - alarm - missed
     # A tied vote is no verdict, but a share all the same.
     labelled = [case for case in cases if positive is not None and case.people in (positive, negative)]
     shares = [(case.share, case.people == positive) for case in labelled if case.share is not None]
     pairs = [(case.people, case.judge) for case in both]
     scale: Literal["ordinal", "nominal"] = "ordinal" if ordinal else "nominal"
 
-    def kappa(given: Ratings) -> Figure:
-        return cohen_kappa([each[0] for each in given], [each[1] for each in given], scale, categories)
+    def kappa(ratings: Ratings) -> Figure:
+        return cohen_kappa([each[0] for each in ratings], [each[1] for each in ratings], scale, categories)
 
-    def alpha(given: Ratings) -> Figure:
-        return krippendorff_alpha(given, scale, categories)
+    def alpha(ratings: Ratings) -> Figure:
+        return krippendorff_alpha(ratings, scale, categories)
 
-    def chance_free(given: Ratings) -> Figure:
-        return gwet_ac2(given, "ordinal", categories) if ordinal else gwet_ac1(given, categories)
+    def chance_free(ratings: Ratings) -> Figure:
+        return gwet_ac2(ratings, "ordinal", categories) if ordinal else gwet_ac1(ratings, categories)
 
-    def measured(coefficient: Callable[[Ratings], Figure], given: Ratings = pairs) -> MeasuredAxis:
-        return MeasuredAxis(coefficient(given), agreement_interval(given, coefficient, draws=draws, seed=seed))
+    def measured(coefficient: Callable[[Ratings], Figure], ratings: Ratings = pairs) -> MeasuredAxis:
+        return MeasuredAxis(coefficient(ratings), agreement_interval(ratings, coefficient, draws=draws, seed=seed))
 
     people = [case.answers for case in cases]
     share = percent_agreement(pairs)

@@ -140,9 +140,9 @@ def triage_of(
 
 
 def _signalled(hidden: HiddenPart) -> set[str]:
-    given = hidden.evidence.get("signals")
+    entries = hidden.evidence.get("signals")
     axes = set()
-    for entry in given if isinstance(given, list) else []:
+    for entry in entries if isinstance(entries, list) else []:
         try:
             signal = Signal.model_validate(entry)
         except ValidationError:

@@ -86,9 +86,9 @@ def calibrate(
         floor: See `substitute`.
         draws: Of each bootstrap, at least 100.
     """
-    every, given, samples = list(items), list(people), list(judgements)
+    every, ratings, samples = list(items), list(people), list(judgements)
     usable = {item.id for item in every if item.hidden.golden is None and not item.hidden.flagged}
-    rows = {row.item: row for row in summarize_items(every, given, rubric, settled) if row.item in usable}
+    rows = {row.item: row for row in summarize_items(every, ratings, rubric, settled) if row.item in usable}
     blind = {
         pair: vote
         for pair, vote in votes((each for each in samples if each.phase is RatingPhase.BLIND), rubric).items()
@@ -96,7 +96,7 @@ def calibrate(
     }
     part = sorted(split_items(every, split, seed, dev_share) & usable)
     judged = [axis.key for axis in rubric.axes if any(pair[1] == axis.key for pair in blind)]
-    held = _Held(rubric, rows, blind, given, part)
+    held = _Held(rubric, rows, blind, ratings, part)
     axes = [held.axis(key, draws, seed) for key in judged]
     if rubric.rule != "none" and len(judged) == len(rubric.axes):
         axes.append(held.mergeable(draws, seed))
@@ -106,7 +106,7 @@ def calibrate(
     return Calibration(
         judge=f"{definition.model} {definition.digest[:12]}", version=definition.digest,
         state=calibration_state(of_part, rows, rubric), systems=systems, drift=drift, split=split, items=len(part),
-        left_out=len(every) - len(usable), people=len({rating.rater for rating in given}), samples=len(own),
+        left_out=len(every) - len(usable), people=len({rating.rater for rating in ratings}), samples=len(own),
         void=sum(each.answer is None for each in own), axes=tuple(axes), rate=held.rate(judged),
         substitute=substitute(axes, floor), orders=tuple(filter(None, (orders_of(key, blind, part) for key in judged))),
         second_pass=second_pass_of(samples, blind, rows, rubric, part),
@@ -120,11 +120,11 @@ class _Held:
 
     def __init__(
         self, rubric: Rubric, rows: Mapping[str, ItemSummary], blind: Mapping[tuple[str, str], Vote],
-        given: Sequence[Rating], part: Sequence[str],
+        ratings: Sequence[Rating], part: Sequence[str],
     ) -> None:  # fmt: skip
         self.rubric, self.rows, self.blind, self.part = rubric, rows, blind, part
-        self.people = sorted({rating.rater for rating in given})
-        self.ratings = {(rating.submission, rating.rater): rating for rating in given}
+        self.people = sorted({rating.rater for rating in ratings})
+        self.ratings = {(rating.submission, rating.rater): rating for rating in ratings}
 
     def axis(self, key: str, draws: int, seed: int) -> JudgeAxisFigures:
         """Figures of one axis."""
@@ -166,8 +166,8 @@ class _Held:
         if self.rubric.rule == "none" or len(judged) != len(self.rubric.axes):
             return None
         whole = sorted({item for item, _ in self.blind if self.whole(item)})
-        said = {item: self.rubric.mergeable(states_of(self.blind, item, self.rubric)) for item in whole}
-        return mergeable_rate({item: row.mergeable for item, row in self.rows.items()}, said)
+        answers = {item: self.rubric.mergeable(states_of(self.blind, item, self.rubric)) for item in whole}
+        return mergeable_rate({item: row.mergeable for item, row in self.rows.items()}, answers)
 
     def cases(self, key: str, answer: Callable[[Rating], str | bool | None]) -> list[JudgedCase]:
         """Items of the part that people rated and the judge was asked about."""

@@ -65,9 +65,9 @@ def number_lines(diff: str, most: int) -> DiffText:
         parts.append(f"FILE {path}{_note(file)}")
         parts += body[:shown]
         if shown < len(body):
-            said = f"{len(body) - shown} of {len(body)} lines of {path} are not shown."
-            cut.append(said)
-            parts.append(f"CUT {said}")
+            notice = f"{len(body) - shown} of {len(body)} lines of {path} are not shown."
+            cut.append(notice)
+            parts.append(f"CUT {notice}")
         for row in rows[:shown]:
             if row.old is not None and row.sign != "@":
                 lines[path, "old", row.old] = row.text

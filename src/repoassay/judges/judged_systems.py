@@ -73,8 +73,8 @@ def calibration_state(
         labels: People's consensus by item, of the same items.
         rubric: Whose axes were asked about.
     """
-    asked = sorted({axis for _, axis in blind})
-    line = [sum(True for pair in blind if pair[1] == axis and _both(pair, blind, labels, rubric)) for axis in asked]
+    axes = sorted({axis for _, axis in blind})
+    line = [sum(True for pair in blind if pair[1] == axis and _both(pair, blind, labels, rubric)) for axis in axes]
     ratings, needed = min(line, default=0), CALIBRATED_FROM
     if ratings >= needed:
         return CalibrationState(True, ratings, needed, f"Calibrated on {ratings} ratings by people.")
@@ -153,7 +153,7 @@ def _both(
 def _compared(verdict: str | None, people: ItemSummary, axis: str, rubric: Rubric) -> tuple[float, float]:
     """Agreement, and the judge's problem less people's."""
     label = people.states[axis]
-    said, seen = (
+    answers, seen = (
         float(state is not None and rubric.level(axis, state).role is AnswerRole.PROBLEM) for state in (verdict, label)
     )
-    return float(verdict == label), said - seen
+    return float(verdict == label), answers - seen

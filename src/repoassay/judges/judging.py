@@ -77,7 +77,7 @@ def judge_study(
     axes: Sequence[str] = (),
     signals: bool = False,
     workers: int = 1,
-    told: Callable[[JudgingStep], None] = lambda _: None,
+    on_step: Callable[[JudgingStep], None] = lambda _: None,
     abandon: Callable[[], None] = lambda: None,
 ) -> JudgingResult:
     """Ask what is not stored yet, and submit a rating of every item all of whose axes are judged.
@@ -93,13 +93,13 @@ def judge_study(
         axes: Keys of the axes asked about; all by default.
         signals: Whether a second pass is made, in which items that have signals are judged again knowing them.
         workers: Calls at a time. With one, the order is that of items, axes and samples.
-        told: Hears of every step, on the thread that made it.
+        on_step: Hears of every step, on the thread that made it.
         abandon: Called when the user interrupts, so that calls under way end soon.
 
     Raises:
         BadInput: When the rubric has no such axis, or no item of the study has a diff.
     """
-    work = _Work(database, judge, asker, told, _axes(database, judge, axes), samples)
+    work = _Work(database, judge, asker, on_step, _axes(database, judge, axes), samples)
     for phase in (RatingPhase.BLIND, RatingPhase.REVEALED) if signals else (RatingPhase.BLIND,):
         if not work.stopped:
             work.plan(phase)
@@ -115,11 +115,11 @@ class _Work:
         database: Database,
         judge: JudgeRecord,
         asker: Asker,
-        told: Callable[[JudgingStep], None],
+        on_step: Callable[[JudgingStep], None],
         axes: list[str],
         samples: int,
     ) -> None:
-        self.database, self.judge, self.asker, self.told = database, judge, asker, told
+        self.database, self.judge, self.asker, self.on_step = database, judge, asker, on_step
         self.axes, self.samples = axes, samples
         study = judge.rater.study
         self.study, self.rubric = study_of(database, study), read_rubric_of(database, study)
@@ -189,17 +189,17 @@ class _Work:
         with self.lock:
             self.stopped = self.stopped or why
 
-    def one(self, number: int, given: SampleRequest) -> None:
+    def one(self, number: int, request: SampleRequest) -> None:
         """Ask for one sample and store it."""
         if self.ended():
             return
-        step = JudgingStep(given.item, given.axis, given.sample, number, len(self.rows))
+        step = JudgingStep(request.item, request.axis, request.sample, number, len(self.rows))
         try:
-            payload = payload_of(self.database, self.study.name, given.item)
-            if given.item not in self.flags:
-                self.flags[given.item] = injections(payload)
-            flags = self.flags[given.item]
-            judgement = take_samples(self.judge, self.asker, given, payload, self.study, self.rubric, flags)
+            payload = payload_of(self.database, self.study.name, request.item)
+            if request.item not in self.flags:
+                self.flags[request.item] = injections(payload)
+            flags = self.flags[request.item]
+            judgement = take_samples(self.judge, self.asker, request, payload, self.study, self.rubric, flags)
             keep(self.database, self.study.name, judgement)
         except BudgetSpent as error:
             self.stop(str(error))
@@ -213,7 +213,7 @@ class _Work:
                 many = self.in_a_row >= _MOST_FAILURES
             if many:
                 self.stop(f"{_MOST_FAILURES} calls in a row failed; the last: {error}")
-            self.told(JudgingStep(step.item, step.axis, step.sample, number, step.of, failure=str(error)))
+            self.on_step(JudgingStep(step.item, step.axis, step.sample, number, step.of, failure=str(error)))
             return
         except BaseException as error:
             self.stop(str(error))  # whatever it is, nothing more is paid for
@@ -222,11 +222,11 @@ class _Work:
             self.in_a_row = 0
             self.stored += 1
             self.void += judgement.answer is None
-            self.open[given.item, given.phase] -= 1
-            last = not self.open[given.item, given.phase]
-        self.told(JudgingStep(step.item, step.axis, step.sample, number, step.of, judgement=judgement))
+            self.open[request.item, request.phase] -= 1
+            last = not self.open[request.item, request.phase]
+        self.on_step(JudgingStep(step.item, step.axis, step.sample, number, step.of, judgement=judgement))
         if last:
-            self.rate(given.item, given.phase)
+            self.rate(request.item, request.phase)
 
     def rate(self, item: str, phase: RatingPhase) -> None:
         """Submit the rating of an item, where all its axes are judged and it says something new."""
@@ -239,17 +239,17 @@ class _Work:
             same = [each for each in line if each.phase is phase]
             if same and phase is RatingPhase.BLIND and same[-1] is not line[-1]:
                 return  # amended by a second pass already; figures of the first read its samples
-            made = rating_of(
+            rating = rating_of(
                 found, item, self.rubric, study=self.study.name, rater=self.judge.rater.id, phase=phase,
                 position=self.places.get(item, 1), before=line[-1] if line else None, at=_now(),
             )  # fmt: skip
-            if made is not None:
-                self.submit(made)
+            if rating is not None:
+                self.submit(rating)
 
-    def submit(self, made: Rating) -> None:
+    def submit(self, rating: Rating) -> None:
         """Submit a rating; where another run of the same judge was quicker, its rating stays."""
         with suppress(Conflict):
-            import_ratings(self.database, self.study.name, [made], at=made.submitted, by=self.judge.rater.id)
+            import_ratings(self.database, self.study.name, [rating], at=rating.submitted, by=self.judge.rater.id)
             self.rated += 1
 
     def done(self) -> JudgingResult:
@@ -268,12 +268,12 @@ class _Work:
         )
 
 
-def _axes(database: Database, judge: JudgeRecord, given: Sequence[str]) -> list[str]:
+def _axes(database: Database, judge: JudgeRecord, names: Sequence[str]) -> list[str]:
     known = [axis.key for axis in read_rubric_of(database, judge.rater.study).axes]
-    for each in given:
+    for each in names:
         if each not in known:
             raise BadInput(f"The rubric has no axis {printable(each)!r}.", suggest(each, known))
-    return [axis for axis in known if axis in given] if given else known
+    return [axis for axis in known if axis in names] if names else known
 
 
 def _now() -> datetime:

@@ -46,9 +46,9 @@ def mergeable_rate(
     """
     rated = [item for item in judge if people.get(item) is not None]
     alone = [item for item in judge if item not in people]
-    said = {item: 0.5 if answer is None else float(answer) for item, answer in judge.items()}
+    votes = {item: 0.5 if answer is None else float(answer) for item, answer in judge.items()}
     estimate = prediction_powered(
-        [float(bool(people[item])) for item in rated], [said[item] for item in rated], [said[item] for item in alone],
+        [float(bool(people[item])) for item in rated], [votes[item] for item in rated], [votes[item] for item in alone],
         confidence,
     )  # fmt: skip
     method = "effective ratings by people, less those given"

@@ -112,9 +112,9 @@ def prompt_of(
         blocks.append(
             _Block("What programs found; they may be wrong, and silence proves nothing:", "SIGNALS", _barred(signals))
         )
-    asked = next(each for each in view.rubric.axes if each.key == axis)
+    entry = next(each for each in view.rubric.axes if each.key == axis)
     names = {
-        "axis": asked, "rubric": view.rubric, "levels": view.rubric.levels(axis), "free": _free(view.rubric, axis),
+        "axis": entry, "rubric": view.rubric, "levels": view.rubric.levels(axis), "free": _free(view.rubric, axis),
         "blocks": blocks, "fence": _fence(blocks), "correction": correction,
     }  # fmt: skip
     try:
@@ -125,20 +125,20 @@ def prompt_of(
 
 
 def _texts(payload: ItemPayload, most: Parameters, cut: list[str]) -> list[_Block]:
-    given = [
+    parts = [
         ("The issue it answers:", "ISSUE", "\n".join(filter(None, (payload.title, payload.issue)))),
         ("The repository's rules for contributions:", "RULES", payload.rules),
     ]
     if most.description:
-        given.append(("What its author says of it:", "DESCRIPTION", payload.description))
+        parts.append(("What its author says of it:", "DESCRIPTION", payload.description))
     blocks = []
-    for lead, name, text in given:
+    for lead, name, text in parts:
         if not text.strip():
             continue
         if len(text) > most.max_text:
-            said = f"{len(text) - most.max_text:,} of {len(text):,} characters of {name} are not shown."
-            cut.append(said)
-            text = f"{text[: most.max_text]}\nCUT {said}"  # noqa: PLW2901 - the shorter one takes its place
+            notice = f"{len(text) - most.max_text:,} of {len(text):,} characters of {name} are not shown."
+            cut.append(notice)
+            text = f"{text[: most.max_text]}\nCUT {notice}"  # noqa: PLW2901 - the shorter one takes its place
         blocks.append(_Block(lead, name, _barred(text)))
     return blocks
 
@@ -175,9 +175,9 @@ def signals_by_axis(hidden: HiddenPart, rubric: Rubric) -> dict[str, str]:
 
     Names of the agent, the model and the system are taken out; entries that are no signals are passed over.
     """
-    given = hidden.evidence.get("signals")
+    entries = hidden.evidence.get("signals")
     found: dict[str, list[str]] = {axis.key: [] for axis in rubric.axes}
-    for entry in given if isinstance(given, list) else []:
+    for entry in entries if isinstance(entries, list) else []:
         try:
             signal = Signal.model_validate(entry)
         except ValidationError:

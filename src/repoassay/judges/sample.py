@@ -37,7 +37,7 @@ class SampleRequest:
 def take_samples(
     judge: JudgeRecord,
     asker: Asker,
-    given: SampleRequest,
+    request: SampleRequest,
     payload: ItemPayload,
     study: Study,
     rubric: Rubric,
@@ -48,7 +48,7 @@ def take_samples(
     Args:
         judge: Who is asked.
         asker: Asks its model.
-        given: What about.
+        request: What about.
         payload: What raters see of the item; nothing else of it is known here.
         study: Says whether raters see the reference.
         rubric: Of the study.
@@ -59,31 +59,31 @@ def take_samples(
         BudgetSpent: When the budget lets no further call through.
         BadInput: When the judge's templates cannot be filled in.
     """
-    view = rater_view(given.item, payload, rubric, study, 1, 1)
-    swapped = _swapped(given, study.seed) if view.payload.reference else None
-    said: JudgeReply | None = None
-    correction, asked = "", 0
-    while said is None and asked < 2:
+    view = rater_view(request.item, payload, rubric, study, 1, 1)
+    swapped = _swapped(request, study.seed) if view.payload.reference else None
+    reply: JudgeReply | None = None
+    correction, calls = "", 0
+    while reply is None and calls < 2:
         prompt = prompt_of(
-            judge.definition, view, given.axis, swapped=bool(swapped), signals=given.signals, correction=correction
+            judge.definition, view, request.axis, swapped=bool(swapped), signals=request.signals, correction=correction
         )
-        asked += 1
+        calls += 1
         try:
-            said = read_answer(asker(prompt.system, prompt.user), rubric, given.axis)
+            reply = read_answer(asker(prompt.system, prompt.user), rubric, request.axis)
         except UnreadableAnswer as error:
             correction = str(error)
     # What it cites is not asked for again: a second try would be a guess at what passes.
-    void = correction if said is None else wrong_evidence(said, prompt.diff, rubric, given.axis)
+    void = correction if reply is None else wrong_evidence(reply, prompt.diff, rubric, request.axis)
     return Judgement(
         rater=judge.rater.id,
-        item=given.item,
-        axis=given.axis,
-        phase=given.phase,
-        sample=given.sample,
-        answer=None if said is None or void else read_reply(said),
+        item=request.item,
+        axis=request.axis,
+        phase=request.phase,
+        sample=request.sample,
+        answer=None if reply is None or void else read_reply(reply),
         void=void[:1000],
-        why="" if said is None else said.why,
-        asked=asked,
+        why="" if reply is None else reply.why,
+        asked=calls,
         swapped=swapped,
         cut=tuple(printable(each, 1500) for each in prompt.cut[:50]),
         flags=flags,
@@ -91,7 +91,7 @@ def take_samples(
     )
 
 
-def _swapped(given: SampleRequest, seed: int) -> bool:
+def _swapped(request: SampleRequest, seed: int) -> bool:
     """Whether the reference comes first: by turns, from a start that differs from item to item."""
-    start = random.Random(f"order:{seed}:{given.item}:{given.axis}").randrange(2)  # noqa: S311 - balances, no secret
-    return (start + given.sample) % 2 == 0
+    start = random.Random(f"order:{seed}:{request.item}:{request.axis}").randrange(2)  # noqa: S311 - balances, no secret
+    return (start + request.sample) % 2 == 0

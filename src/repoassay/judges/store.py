@@ -75,7 +75,7 @@ def judges_of(database: Database, study: str) -> tuple[JudgeRecord, ...]:
     return tuple(sorted(found, key=lambda judge: judge.rater.number))
 
 
-def find_judge(database: Database, study: str, given: str = "") -> JudgeRecord:
+def find_judge(database: Database, study: str, name: str = "") -> JudgeRecord:
     """Return a judge by the beginning of its version, its model or its name; the only one where nothing is given.
 
     Raises:
@@ -85,32 +85,41 @@ def find_judge(database: Database, study: str, given: str = "") -> JudgeRecord:
     every = judges_of(database, study)
     fits = [
         each for each in every
-        if not given or each.definition.digest.startswith(given) or given in (each.definition.model, each.rater.name)
+        if not name or each.definition.digest.startswith(name) or name in (each.definition.model, each.rater.name)
     ]  # fmt: skip
     if len(fits) == 1:
         return fits[0]
     if not every:
         raise BadInput(f"The study {study!r} has no judge.", "Run `repoassay judge` first.")
-    what = f"no judge {printable(given)!r}" if not fits else f"{len(fits)} judges that fit"
+    what = f"no judge {printable(name)!r}" if not fits else f"{len(fits)} judges that fit"
     names = join_names(each.rater.name for each in every)
     raise BadInput(f"The study {study!r} has {what}.", f"Name one with --judge: {names}.")
 
 
-def keep(database: Database, study: str, given: Judgement) -> bool:
+def keep(database: Database, study: str, judgement: Judgement) -> bool:
     """Keep a sample. False when there was one of that number already, which stays."""
 
     def work(connection: sa.Connection) -> bool:
-        where = (judgements.c.rater == given.rater, judgements.c.item == given.item, judgements.c.axis == given.axis)
+        where = (
+            judgements.c.rater == judgement.rater,
+            judgements.c.item == judgement.item,
+            judgements.c.axis == judgement.axis,
+        )
         same = sa.select(judgements.c.sample).where(
-            *where, judgements.c.phase == given.phase.value, judgements.c.sample == given.sample
+            *where, judgements.c.phase == judgement.phase.value, judgements.c.sample == judgement.sample
         )
         if connection.execute(same).first() is not None:
             return False
-        row = {"rater": given.rater, "phase": given.phase.value, "item": given.item, "axis": given.axis}
-        row |= {"judgement": given.model_dump_json()}
-        connection.execute(sa.insert(judgements), row | {"sample": given.sample})
-        details = {"axis": given.axis, "phase": given.phase.value, "sample": given.sample, "void": bool(given.void)}
-        append(connection, study, given.at, "judged", given.rater, given.item, **details)
+        row = {"rater": judgement.rater, "phase": judgement.phase.value, "item": judgement.item, "axis": judgement.axis}
+        row |= {"judgement": judgement.model_dump_json()}
+        connection.execute(sa.insert(judgements), row | {"sample": judgement.sample})
+        details = {
+            "axis": judgement.axis,
+            "phase": judgement.phase.value,
+            "sample": judgement.sample,
+            "void": bool(judgement.void),
+        }
+        append(connection, study, judgement.at, "judged", judgement.rater, judgement.item, **details)
         return True
 
     return database.write(work)

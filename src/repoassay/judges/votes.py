@@ -36,14 +36,14 @@ class Vote:
     by_order: Mapping[bool, tuple[int, int]]
 
 
-def votes(given: Iterable[Judgement], rubric: Rubric) -> dict[tuple[str, str], Vote]:
+def votes(judgements: Iterable[Judgement], rubric: Rubric) -> dict[tuple[str, str], Vote]:
     """Return the vote on each (item, axis) that was judged; give samples of one phase.
 
     The rule is that of people's consensus: a strict majority of those who chose; on a scale of values a plurality or
     the median.
     """
     line: dict[tuple[str, str], list[Judgement]] = {}
-    for each in given:
+    for each in judgements:
         line.setdefault((each.item, each.axis), []).append(each)
     return {pair: _vote(*pair, samples, rubric) for pair, samples in sorted(line.items())}
 

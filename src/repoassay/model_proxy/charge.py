@@ -34,10 +34,10 @@ def need_of(
         usages = (Usage(input=prompt, output=output, cache_write=written) for written in (0, prompt))
         return max(prices.cost(model, usage, at).dollars or Decimal(0) for usage in usages)
 
-    asked, choices = ask.dialect.most_output(ask.body), ask.dialect.choices(ask.body)
+    most_asked, choices = ask.dialect.most_output(ask.body), ask.dialect.choices(ask.body)
     priced = prices.find(model, at.date()) is not None
     most = max(likely, most_tokens(ask.body, len(ask.raw)), LARGEST_PROMPT if reaches_out else 0)
-    return Need(likely, most, asked, choices, dollars, priced)
+    return Need(likely, most, most_asked, choices, dollars, priced)
 
 
 def no_limit() -> Need:

@@ -35,7 +35,7 @@ async def forward(
     exchange: Exchange,
     wire: UpstreamClient,
     ask: UpstreamRequest,
-    asked: JsonObject,
+    request: JsonObject,
     limits: CallLimits,
     ledgers: tuple[BudgetLedger, ...],
     translator: Translator | None = None,
@@ -58,7 +58,7 @@ async def forward(
         exchange.answered = ask.route.asks is Asks.REPLY
         exchange.mark_first_byte()
         if ask.stream:
-            return await _stream(exchange, ask.dialect.watcher(asked), ask.dialect, outcome, limits, translator)
+            return await _stream(exchange, ask.dialect.watcher(request), ask.dialect, outcome, limits, translator)
         return _reply(exchange, ask, outcome, translator)
     finally:
         await outcome.answer.close()
@@ -246,8 +246,8 @@ def error_in(dialect: Vendor, status: int, body: bytes) -> ErrorReply:
     """An upstream's error in the words of another dialect, with its status."""
     text = body.decode("utf-8", "replace")
     try:
-        told = orjson.loads(body)
-        error = told.get("error", told) if isinstance(told, dict) else told
+        document = orjson.loads(body)
+        error = document.get("error", document) if isinstance(document, dict) else document
         text = str(error.get("message") or text) if isinstance(error, dict) else str(error)
     except orjson.JSONDecodeError:
         pass

@@ -49,8 +49,8 @@ def read_price_map(path: Path) -> list[Price]:
 
 
 def _entry(name: str, facts: Mapping[str, Any], source: str) -> Price | None:
-    taken, given = _rate(facts, "input_cost_per_token"), _rate(facts, "output_cost_per_token")
-    if taken is None or given is None or not taken + given:
+    taken, output_rate = _rate(facts, "input_cost_per_token"), _rate(facts, "output_cost_per_token")
+    if taken is None or output_rate is None or not taken + output_rate:
         return None  # 0 stands for "unknown" in the map as often as for "free"
     tiers = []
     for key in facts:
@@ -62,7 +62,7 @@ def _entry(name: str, facts: Mapping[str, Any], source: str) -> Price | None:
             Tier(
                 above=int(found["thousands"]) * 1000,
                 input=_rate(facts, key) or taken,
-                output=_rate(facts, f"output_cost_per_token{above}") or given,
+                output=_rate(facts, f"output_cost_per_token{above}") or output_rate,
                 cached=_rate(facts, f"cache_read_input_token_cost{above}"),
                 cache_write=_rate(facts, f"cache_creation_input_token_cost{above}"),
             )
@@ -74,7 +74,7 @@ def _entry(name: str, facts: Mapping[str, Any], source: str) -> Price | None:
             "model": pattern,
             "from": date(1970, 1, 1),
             "input": taken,
-            "output": given,
+            "output": output_rate,
             "cached": _rate(facts, "cache_read_input_token_cost"),
             "cache_write": _rate(facts, "cache_creation_input_token_cost"),
             "source": source,

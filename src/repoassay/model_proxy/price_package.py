@@ -101,17 +101,17 @@ def _source(path: Path) -> tuple[str, str]:
 
 
 def _models(provider: ast.Call, version: str) -> Iterator[Price]:
-    given = _arguments(provider)
-    name = str(_value(given["id"]))
-    pages = _value(given["pricing_urls"]) if "pricing_urls" in given else []
+    provider_fields = _arguments(provider)
+    name = str(_value(provider_fields["id"]))
+    pages = _value(provider_fields["pricing_urls"]) if "pricing_urls" in provider_fields else []
     page = f"; {pages[0]}" if isinstance(pages, list) and pages else ""
-    models = given.get("models")
+    models = provider_fields.get("models")
     for model in models.elts if isinstance(models, ast.List) else []:
         if not isinstance(model, ast.Call):
             continue
-        said = _arguments(model)
-        patterns = list(_patterns(said["match"])) or [_literal(str(_value(said["id"])))]
-        for since, prices in _dated(said["prices"]):
+        arguments = _arguments(model)
+        patterns = list(_patterns(arguments["match"])) or [_literal(str(_value(arguments["id"])))]
+        for since, prices in _dated(arguments["prices"]):
             rates = _rates(prices)
             if rates is None:
                 continue
@@ -130,8 +130,8 @@ def _dated(prices: ast.expr) -> Iterator[tuple[date, ast.Call]]:
     for entry in prices.elts if isinstance(prices, ast.List) else []:
         if not isinstance(entry, ast.Call):
             continue
-        said = _arguments(entry)
-        inner, constraint = said.get("prices"), said.get("constraint")
+        arguments = _arguments(entry)
+        inner, constraint = arguments.get("prices"), arguments.get("constraint")
         if not isinstance(inner, ast.Call):
             continue
         if constraint is None:
@@ -144,11 +144,11 @@ def _dated(prices: ast.expr) -> Iterator[tuple[date, ast.Call]]:
 
 def _rates(prices: ast.Call) -> dict[str, object] | None:
     """Dollars a million tokens with their tiers, None where the tokens have no price."""
-    said = _arguments(prices)
+    arguments = _arguments(prices)
     base: dict[str, Decimal] = {}
     tiers: dict[int, dict[str, Decimal]] = {}
     for field, name in _FIELDS.items():
-        value = said.get(name)
+        value = arguments.get(name)
         if isinstance(value, ast.Call) and _name(value) == "TieredPrices":
             tiered = _arguments(value)
             base[field] = _amount(tiered["base"])
@@ -171,15 +171,15 @@ def _rates(prices: ast.Call) -> dict[str, object] | None:
 def _patterns(match: ast.expr) -> Iterator[str]:
     if not isinstance(match, ast.Call):
         return
-    said = _arguments(match)
+    arguments = _arguments(match)
     name = _name(match)
     if name == "ClauseOr":
-        some = said.get("or_")
+        some = arguments.get("or_")
         for inner in some.elts if isinstance(some, ast.List) else []:
             yield from _patterns(inner)
     elif name in _SHAPES:
         field, shape = _SHAPES[name]
-        yield shape.format(_literal(str(_value(said[field]))))
+        yield shape.format(_literal(str(_value(arguments[field]))))
 
 
 def _literal(text: str) -> str:

@@ -99,35 +99,37 @@ def _judge(upstream: Upstream, model: str, call: Call, known: tuple[str, ...]) -
     Raises:
         BadInput: It did.
     """
-    name, said = split_model(model)[1], printable(_message(call.detail), 200)
+    name, message = split_model(model)[1], printable(_message(call.detail), 200)
     if call.fault == "credentials":
         raise _no_key(upstream, model, None)
     if call.fault == "quota":
-        raise BadInput(f"The server of {model} says that nothing is left to spend ({said}).", f"Add money. {_SKIP}")
+        raise BadInput(f"The server of {model} says that nothing is left to spend ({message}).", f"Add money. {_SKIP}")
     if call.fault == "rejected" and call.status in NOT_SERVED:
         if known and name not in known:
             raise BadInput(
-                f"The server at {upstream.base_url} has no model {name!r} (status {call.status}, {said}).",
+                f"The server at {upstream.base_url} has no model {name!r} (status {call.status}, {message}).",
                 f"{suggest(name, known)} {_SKIP}",
             )
         raise BadInput(
             f"The server at {upstream.base_url} does not serve {model} in {call.dialect} (status {call.status}, "
-            f"{said}).",
+            f"{message}).",
             f"Check base_url and dialects of the upstream {upstream.name!r}, and the model's name. {_SKIP}",
         )
     if call.fault in ("wrong_type", "malformed", "redirect") and not known:
         raise BadInput(
-            f"What answers at {upstream.base_url} is no server of models ({said or call.fault}).",
+            f"What answers at {upstream.base_url} is no server of models ({message or call.fault}).",
             f"Check base_url of the upstream {upstream.name!r}. {_SKIP}",
         )
 
 
 def _no_key(upstream: Upstream, model: str, status: int | None) -> BadInput:
-    told = "" if status is None else f" (status {status})"
+    status_text = "" if status is None else f" (status {status})"
     if upstream.key_env:
-        return BadInput(f"The server of {model} refuses the key in {upstream.key_env}{told}.", f"Set another. {_SKIP}")
+        return BadInput(
+            f"The server of {model} refuses the key in {upstream.key_env}{status_text}.", f"Set another. {_SKIP}"
+        )
     return BadInput(
-        f"The server of {model} wants a key{told}.",
+        f"The server of {model} wants a key{status_text}.",
         f"Name the variable that holds it as key_env of the upstream {upstream.name!r}. {_SKIP}",
     )
 
@@ -135,10 +137,10 @@ def _no_key(upstream: Upstream, model: str, status: int | None) -> BadInput:
 def _message(body: str) -> str:
     """What an error's body says, or its beginning."""
     try:
-        told = json.loads(body)
+        document = json.loads(body)
     except (ValueError, RecursionError):
         return body
-    error = told.get("error", told) if isinstance(told, dict) else told
+    error = document.get("error", document) if isinstance(document, dict) else document
     return str(error.get("message") or error) if isinstance(error, dict) else str(error)
 
 

@@ -149,7 +149,7 @@ class RequestHandler:
         exchange.begin()
         if not isinstance(body.get("stream"), bool | None):  # one that we read as false, and the vendor as true
             return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, "'stream' is neither true nor false.")
-        asked = dict(body)
+        request_body = dict(body)
         wire = self.wires[entry.upstream]
         exchange.asked = route.model or str(body.get("model", ""))
         exchange.served = entry.served_model(exchange.asked)
@@ -173,7 +173,7 @@ class RequestHandler:
             dialect, route, exchange.served, body, orjson.dumps(body), entry.attempt, exchange.stream,
             passed_on(exchange.request.headers, closed=entry.closed_world),
         )  # fmt: skip
-        return await self._estimated(exchange, entry, wire, ask, asked)
+        return await self._estimated(exchange, entry, wire, ask, request_body)
 
     async def _translate(
         self, exchange: Exchange, entry: AttemptSession, wire: UpstreamClient, dialect: Vendor, route: Route,
@@ -203,19 +203,19 @@ class RequestHandler:
         return await self._estimated(exchange, entry, wire, ask, translator.body, translator)
 
     async def _estimated(
-        self, exchange: Exchange, entry: AttemptSession, wire: UpstreamClient, ask: UpstreamRequest, asked: JsonObject,
+        self, exchange: Exchange, entry: AttemptSession, wire: UpstreamClient, ask: UpstreamRequest, fields: JsonObject,
         translator: Translator | None = None,
     ) -> web.StreamResponse:  # fmt: skip
         dialect, route, body = exchange.dialect or ask.dialect, ask.route, ask.body
         if route.asks is Asks.COUNT:
             if spent := entry.ledger.spent() or self.run.spent():
                 return self._spent(exchange, entry, dialect, spent)
-            return await forward(exchange, wire, ask, asked, self.limits, (entry.ledger, self.run))
+            return await forward(exchange, wire, ask, fields, self.limits, (entry.ledger, self.run))
         estimates = entry.context_window is not None or self._must_estimate(entry)
         estimate = raw_estimate(body) if estimates else 0.0
         if refusal := self._too_long(exchange, entry, dialect, entry.estimator.correct(estimate)):
             return refusal
-        return await self._metered(exchange, entry, wire, ask, asked, estimate, translator)
+        return await self._metered(exchange, entry, wire, ask, fields, estimate, translator)
 
     def _outside(
         self, exchange: Exchange, entry: AttemptSession, dialect: Vendor, body: JsonObject, *, foreign: bool
@@ -230,8 +230,8 @@ class RequestHandler:
                 exchange.unpriced = _UNPRICED + ", ".join(found.granted)
             return exchange.refuse(dialect, ProviderTrouble.OUTSIDE, found.refused) if found.refused else None
         found = confine(dialect.confine, orjson.loads(exchange.raw))
-        told = found.refused.partition(" is not available")[0] or ", ".join(found.left_out)
-        exchange.unpriced = _UNPRICED + told if told else ""
+        reason = found.refused.partition(" is not available")[0] or ", ".join(found.left_out)
+        exchange.unpriced = _UNPRICED + reason if reason else ""
         return None
 
     async def _metered(
@@ -240,7 +240,7 @@ class RequestHandler:
         entry: AttemptSession,
         wire: UpstreamClient,
         ask: UpstreamRequest,
-        asked: JsonObject,
+        request_body: JsonObject,
         estimate: float,
         translator: Translator | None,
     ) -> web.StreamResponse:
@@ -259,7 +259,7 @@ class RequestHandler:
             if watched:
                 ask = _limited(ask, need, allowed, wire.output_field)
             async with self.place(wire):
-                return await forward(exchange, wire, ask, asked, self.limits, ledgers, translator)
+                return await forward(exchange, wire, ask, request_body, self.limits, ledgers, translator)
         finally:
             if exchange.usage is not None:
                 entry.estimator.learn(estimate, exchange.usage.input)

@@ -157,8 +157,8 @@ def _told(body: JsonObject, raw: bytes, answer: UpstreamResponse) -> AllAttempts
         return None
     code = error.get("code") if isinstance(error, dict) else None
     kind = error.get("type") if isinstance(error, dict) else None
-    told = int(code) if isinstance(code, int | str) and str(code).isdecimal() and len(str(code)) == 3 else 0
-    status = told if 400 <= told <= 599 else _KINDS.get(str(kind), 502)
+    number = int(code) if isinstance(code, int | str) and str(code).isdecimal() and len(str(code)) == 3 else 0
+    status = number if 400 <= number <= 599 else _KINDS.get(str(kind), 502)
     return AllAttemptsFailed(_fault(status, raw), status, answer.headers, raw, "", ())
 
 
@@ -192,21 +192,21 @@ def _wait(failed: AllAttemptsFailed, tries: int, limits: CallLimits) -> float | 
         return None
     backoff = min(limits.longest_wait, limits.first_wait * float(1 << tries))
     wait = backoff * random.uniform(0.75, 1.25)  # noqa: S311 - spreads retries; no secret hangs on it
-    told = _retry_after(failed.headers)
-    if told is None:
+    seconds = _retry_after(failed.headers)
+    if seconds is None:
         return wait
-    return None if told > limits.longest_wait else max(told, 0.0)
+    return None if seconds > limits.longest_wait else max(seconds, 0.0)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    told = headers.get("retry-after", "").strip()
+    value = headers.get("retry-after", "").strip()
     try:
         if "retry-after-ms" in headers:
             seconds = float(headers["retry-after-ms"]) / 1000
-        elif told[:1].isdigit():
-            seconds = float(told)
-        elif told:
-            moment = parsedate_to_datetime(told)
+        elif value[:1].isdigit():
+            seconds = float(value)
+        elif value:
+            moment = parsedate_to_datetime(value)
             seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
         else:
             return None

@@ -158,8 +158,8 @@ def _error(dialect: str, status: int, message: str, headers: Mapping[str, str] |
 
 def _faulty_status(dialect: str, fault: Fault) -> ScriptedReply:
     headers = {} if fault.retry_after is None else {"retry-after": f"{fault.retry_after:g}"}
-    said = _error(dialect, fault.status or 500, "A scripted fault.", headers)
-    return ScriptedReply(said.status, said.headers, iter([fault.body.encode()])) if fault.body else said
+    reply = _error(dialect, fault.status or 500, "A scripted fault.", headers)
+    return ScriptedReply(reply.status, reply.headers, iter([fault.body.encode()])) if fault.body else reply
 
 
 class ScriptedUpstream:
@@ -187,10 +187,10 @@ class ScriptedUpstream:
 
 
 class _ScriptedAnswer:
-    def __init__(self, said: ScriptedReply) -> None:
-        self.status = said.status
-        self.headers = said.headers
-        self._said = said
+    def __init__(self, reply: ScriptedReply) -> None:
+        self.status = reply.status
+        self.headers = reply.headers
+        self._said = reply
 
     async def chunks(self) -> AsyncIterator[bytes]:
         for number, part in enumerate(self._said.parts):
@@ -228,15 +228,15 @@ class ScriptedWire:
             body = json.dumps(ask.dialect.token_count(count)).encode()
             return _ScriptedAnswer(ScriptedReply(200, {"content-type": "application/json"}, iter([body])))
         try:
-            said = self._script.answer(ask.dialect.name, ask.body, ask.attempt, stream=ask.stream, model=ask.model)
+            reply = self._script.answer(ask.dialect.name, ask.body, ask.attempt, stream=ask.stream, model=ask.model)
         except (TypeError, AttributeError, KeyError, ValueError) as error:
             # A hostile agent may put anything where messages belong; vendors answer that with 400.
-            said = _error(ask.dialect.name, 400, f"The request cannot be read ({type(error).__name__}).")
-        if said.silence:
-            await asyncio.sleep(min(said.silence, self._idle))
-            if said.silence > self._idle:
+            reply = _error(ask.dialect.name, 400, f"The request cannot be read ({type(error).__name__}).")
+        if reply.silence:
+            await asyncio.sleep(min(reply.silence, self._idle))
+            if reply.silence > self._idle:
                 raise UpstreamError("silence", "a scripted silence")
-        return _ScriptedAnswer(said)
+        return _ScriptedAnswer(reply)
 
     async def close(self) -> None:
         """See `UpstreamClient`."""

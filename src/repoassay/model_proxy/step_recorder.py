@@ -133,16 +133,16 @@ def _conversation(dialect: str, body: JsonObject) -> Conversation:
 
     body = {_camel(name): value for name, value in body.items()} if dialect == "gemini" else body
     spoken, system = _SPOKEN[dialect], _SYSTEM.get(dialect, "")
-    said = {name: body[name] for name in (spoken, system) if name in body}
+    request = {name: body[name] for name in (spoken, system) if name in body}
     try:
-        return FORMATS[dialect].parse(said)
+        return FORMATS[dialect].parse(request)
     except UNREADABLE:
         whole = Conversation()
-    listed = said.pop(spoken, None)
+    listed = request.pop(spoken, None)
     for message in listed if isinstance(listed, list) else ():
         for piece in _apart(message):
             try:
-                part = FORMATS[dialect].parse({**said, spoken: [piece]})
+                part = FORMATS[dialect].parse({**request, spoken: [piece]})
             except UNREADABLE:
                 continue
             whole.system = whole.system or part.system
@@ -183,10 +183,10 @@ def _arguments(text: str) -> dict[str, Any]:
     if len(text) > _MOST_TEXT:
         return {"cut": text[:2000]}
     try:
-        given = json.loads(text or "{}")
+        value = json.loads(text or "{}")
     except (ValueError, RecursionError):
-        given = text
-    return given if isinstance(given, dict) else {"input": given}
+        value = text
+    return value if isinstance(value, dict) else {"input": value}
 
 
 def _cut(text: str) -> str:

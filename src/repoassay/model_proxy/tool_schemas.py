@@ -31,11 +31,11 @@ def shell_call(tools: Mapping[str, Mapping[str, Any]], command: str) -> tuple[st
     key = next((key for key in _COMMANDS if key in properties), "command")
     kind = (properties.get(key) or {}).get("type", "string")
     several = [command] if key == "commands" else ["bash", "-lc", command]
-    given: dict[str, Any] = {key: several if str(kind).lower() == "array" else command}
+    arguments: dict[str, Any] = {key: several if str(kind).lower() == "array" else command}
     for required in schema.get("required") or []:
-        if required not in given:
-            given[required] = _filler(properties.get(required) or {})
-    return name, given
+        if required not in arguments:
+            arguments[required] = _filler(properties.get(required) or {})
+    return name, arguments
 
 
 def finish_call(dialect: str, tools: Mapping[str, Mapping[str, Any]]) -> tuple[str, dict[str, Any]] | None:

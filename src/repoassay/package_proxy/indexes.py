@@ -208,15 +208,15 @@ def _uv_settings(env: Mapping[str, str], home: Path) -> dict[str, str]:
     """`index-url` and `extra` (spaces between) of uv's user settings."""
     file = env.get("UV_CONFIG_FILE") or Path(env.get("XDG_CONFIG_HOME") or home / ".config", "uv/uv.toml")
     try:
-        told = tomllib.loads(Path(file).read_text(encoding="utf-8"))
+        settings = tomllib.loads(Path(file).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     found: dict[str, list[str]] = {"index-url": [], "extra": []}
-    for index in told.get("index", []) if isinstance(told.get("index"), list) else []:
+    for index in settings.get("index", []) if isinstance(settings.get("index"), list) else []:
         if isinstance(index, dict) and isinstance(index.get("url"), str):
             found["index-url" if index.get("default") is True else "extra"].append(index["url"])
-    pip = told.get("pip")
-    for table in (told, pip if isinstance(pip, dict) else {}):
+    pip = settings.get("pip")
+    for table in (settings, pip if isinstance(pip, dict) else {}):
         if isinstance(url := table.get("index-url"), str):
             found["index-url"].append(url)
         if isinstance(urls := table.get("extra-index-url"), list):

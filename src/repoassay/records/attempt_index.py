@@ -295,12 +295,12 @@ class _Attempts:
         except OSError:
             return 0
         plain = stat.S_ISDIR(place.st_mode) and stat.S_ISREG(attempt.st_mode) and stat.S_ISREG(judged.st_mode)
-        placed, made, graded = place.st_ctime_ns, attempt.st_ctime_ns, judged.st_ctime_ns
-        if not plain or placed > before or made > before or graded > before:
+        placed, attempt_time, graded = place.st_ctime_ns, attempt.st_ctime_ns, judged.st_ctime_ns
+        if not plain or placed > before or attempt_time > before or graded > before:
             return 0
         return hash((
             place.st_dev, place.st_ino, place.st_mtime_ns, placed,
-            attempt.st_ino, attempt.st_size, attempt.st_mtime_ns, made,
+            attempt.st_ino, attempt.st_size, attempt.st_mtime_ns, attempt_time,
             judged.st_ino, judged.st_size, judged.st_mtime_ns, graded,
         ))  # fmt: skip
 

@@ -14,8 +14,8 @@ def cache_path() -> Path:
     Raises:
         RuntimeError: When there is no home folder to be found.
     """
-    given = os.environ.get("REPOASSAY_CACHE")
+    value = os.environ.get("REPOASSAY_CACHE")
     base = os.environ.get("XDG_CACHE_HOME")
-    if given:
-        return Path(given).absolute()
+    if value:
+        return Path(value).absolute()
     return Path(base or Path.home() / ".cache", "repoassay").absolute()

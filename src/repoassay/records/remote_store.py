@@ -157,9 +157,9 @@ class RemoteStore:
         except (RepoAssayError, FileNotFoundError):
             raise
         except Exception as error:  # drivers raise what their libraries raise
-            said = one_line(f"{type(error).__name__}: {error}")
+            message = one_line(f"{type(error).__name__}: {error}")
             remedy = "Check the address, your rights and the network, and repeat: what is there is not sent again."
-            raise InfraFault(f"{quote(self.url)} cannot be {verb}: {said}", remedy) from error
+            raise InfraFault(f"{quote(self.url)} cannot be {verb}: {message}", remedy) from error
 
 
 def _object(digest: str) -> str:

@@ -49,7 +49,7 @@ def log_tail(folder: Path, most: int = LOG_TAIL) -> Tail | None:
 def printed_last(folder: Path, width: int, most: int = 6) -> Iterator[str]:
     """The last lines that an attempt's agent printed, after where all of it is; nothing where it printed nothing."""
     tail = log_tail(folder)
-    told = last_lines(tail.text, most) if tail is not None else ()
-    if told:
+    lines = last_lines(tail.text, most) if tail is not None else ()
+    if lines:
         yield f"The agent printed last (all of it: {one_line(str(folder / 'log.txt'), 400)}):"
-        yield from (f"  {one_line(line, width)}" for line in told)
+        yield from (f"  {one_line(line, width)}" for line in lines)

@@ -133,8 +133,8 @@ def _of_several(board: Standings, systems: Sequence[SystemResult]) -> ResultAnsw
     if len(board.ranked) < 2:
         leader = systems[0]
         others = "no other system" if board.ranked else "no system"
-        said = f" passed {_count(leader)}{_at(leader)}; {others} ran on all {len(board.tasks):,} tasks."
-        return ResultAnswer((_name(leader.short), AnswerPart(said)), tuple(more))
+        sentence = f" passed {_count(leader)}{_at(leader)}; {others} ran on all {len(board.tasks):,} tasks."
+        return ResultAnswer((_name(leader.short), AnswerPart(sentence)), tuple(more))
     if len(best) == 1:
         return ResultAnswer(tuple(_alone(board, best[0], rest)), tuple(more))
     return ResultAnswer(tuple(_together(board, best)), tuple(more))
@@ -215,10 +215,10 @@ def _compared(
         return
     how = tested.test.method.partition(",")[0]
     holm = f", Holm's correction for {len(board.tests)} comparisons" if len(board.tests) > 1 else ""
-    said = "The difference is significant" if tested.significant else "The difference may well be chance"
+    sentence = "The difference is significant" if tested.significant else "The difference may well be chance"
     if tested.adjusted == 1.0 and tested.difference == 0:
-        said = "No difference is to be seen"
-    yield (AnswerPart(f"{said} ({_p_value(tested)}, {how} test on {tested.test.n} tasks{holm})."),)
+        sentence = "No difference is to be seen"
+    yield (AnswerPart(f"{sentence} ({_p_value(tested)}, {how} test on {tested.test.n} tasks{holm})."),)
 
 
 def _p_value(tested: PairTest) -> str:

@@ -180,8 +180,8 @@ def _lines(story: AttemptTimeline, width: int) -> Iterator[str]:
         yield f"  {one_line(comment, width)}"
     for item in verdict.criteria[:50]:
         value = "unknown" if item.value is None else f"{item.value:.6g}"
-        asked = f"{one_line(item.metric, 80)} of {one_line(item.of, 120)}"
-        yield f"  {asked}: {value}, wanted {one_line(item.threshold, 80)}: {answer[item.passed]}"
+        criterion = f"{one_line(item.metric, 80)} of {one_line(item.of, 120)}"
+        yield f"  {criterion}: {value}, wanted {one_line(item.threshold, 80)}: {answer[item.passed]}"
     bad = [test for test in verdict.tests if test.outcome != "passed"]
     if verdict.tests:
         yield f"  {len(verdict.tests) - len(bad)} of {len(verdict.tests)} hidden tests passed"
@@ -194,8 +194,8 @@ def _lines(story: AttemptTimeline, width: int) -> Iterator[str]:
 def _step(step: TrajectoryStep, width: int) -> Iterator[str]:
     who = {Source.AGENT: "model", Source.TOOL: "answer"}.get(step.source, step.source.value)
     spent = f"  [{step.usage.input:,} in, {step.usage.output:,} out]" if step.usage else ""
-    said = one_line(step.text, width) if step.text.strip() else ""
-    yield f"{step.index:>4} {who:<7} {said}{spent}"
+    step_text = one_line(step.text, width) if step.text.strip() else ""
+    yield f"{step.index:>4} {who:<7} {step_text}{spent}"
     for call in step.calls:
         sign = "~" if any(word in call.name.lower() for word in _EDITS) else "$"
         yield f"     {sign} {one_line(call.name, 40)}: {_arguments(call.arguments, width)}"

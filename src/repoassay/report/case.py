@@ -93,8 +93,8 @@ def case_of(
     if submission is None:
         attempt = read_attempt_file(folder)
         submission = attempt.submission if attempt is not None else None
-    told = facts.of(planned) if facts is not None and planned is not None else None
-    case = told or (_planned_case(planned) if planned is not None else AttemptCase())
+    known_case = facts.of(planned) if facts is not None and planned is not None else None
+    case = known_case or (_planned_case(planned) if planned is not None else AttemptCase())
     left = tuple(item.path for item in submission.files[:_MOST_NAMES]) if submission is not None else None
     patch = _text(folder / "submission" / _DIFF) if case.edit else ""
     requests = tuple(_requests(folder / _NETWORK)) if case.edit else ()

@@ -53,10 +53,10 @@ def _classes(looked: DiagnosedAttempt, width: int) -> Iterator[str]:
         yield "  (no steps that could be read: verdict and exit alone were to go by)"
     if not found.classes:
         yield f"  {found.label}: {_reason(looked, width)}"
-    for place, given in enumerate(found.classes):
-        yield f"  {'' if place == 0 else 'also '}{_given(given)}"
-        yield f"    {one_line(given.why, width)}"
-        yield from _seen(given.evidence, width)
+    for place, assignment in enumerate(found.classes):
+        yield f"  {'' if place == 0 else 'also '}{_given(assignment)}"
+        yield f"    {one_line(assignment.why, width)}"
+        yield from _seen(assignment.evidence, width)
 
 
 def _reason(looked: DiagnosedAttempt, width: int) -> str:
@@ -79,10 +79,10 @@ def _own_words(looked: DiagnosedAttempt, width: int) -> Iterator[str]:
     yield from printed_last(looked.subject.folder, width, 3)
 
 
-def _given(given: AssignedClass) -> str:
-    part = f": {given.subclass.value}" if given.subclass else ""
-    named = f"{given.code.value} {given.code.meaning}{part}"
-    return f"{named}, confidence {given.confidence:.2f} (rule {one_line(given.rule, 60)})"
+def _given(assignment: AssignedClass) -> str:
+    part = f": {assignment.subclass.value}" if assignment.subclass else ""
+    named = f"{assignment.code.value} {assignment.code.meaning}{part}"
+    return f"{named}, confidence {assignment.confidence:.2f} (rule {one_line(assignment.rule, 60)})"
 
 
 def _seen(evidence: tuple[Evidence, ...], width: int) -> Iterator[str]:
@@ -134,8 +134,8 @@ def short_lines(looked: DiagnosedAttempt, width: int = 160) -> Iterator[str]:
             yield f"Diagnosis: {found.label}: {_reason(looked, width)}"
     leads = [f"{one.check.value} {one.rule} ({one.state.value})" for one in looked.findings]
     if leads:
-        told = ", ".join(dict.fromkeys(leads[:_MOST_FINDINGS]))
-        yield f"Integrity: {told}; leads for people to confirm"
+        titles = ", ".join(dict.fromkeys(leads[:_MOST_FINDINGS]))
+        yield f"Integrity: {titles}; leads for people to confirm"
 
 
 def share_lines(shares: ClassShares) -> Iterator[str]:

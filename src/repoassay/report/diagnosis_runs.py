@@ -238,10 +238,12 @@ def _by_exit(found: Diagnosis, subject: AttemptRef, ending: Exit | None) -> Diag
     if cause is None:
         return found
     part, confidence, why = cause
-    given = AssignedClass(
+    assignment = AssignedClass(
         code=ErrorClass.E4, subclass=part, confidence=confidence, rule="exit-alone", why=why, evidence=(fact(why),)
     )
-    return found.model_copy(update={"primary": ErrorClass.E4, "classes": (given,), "unclear": False, "reason": why})
+    return found.model_copy(
+        update={"primary": ErrorClass.E4, "classes": (assignment,), "unclear": False, "reason": why}
+    )
 
 
 def _endings(subject: AttemptRef, ending: Exit | None) -> Iterator[tuple[Subclass, float, str]]:

@@ -94,10 +94,10 @@ def _tables(tables: Sequence[Table], folder: Path, formats: Sequence[str]) -> li
     return written
 
 
-def _plots(found: Sequence[Chart], folder: Path, formats: Sequence[str], said: Progress) -> tuple[list[Path], str]:
+def _plots(found: Sequence[Chart], folder: Path, formats: Sequence[str], progress: Progress) -> tuple[list[Path], str]:
     written: list[Path] = []
     for number, chart in enumerate(found):
-        said("drawing", number, len(found))
+        progress("drawing", number, len(found))
         for name in formats:
             path = folder / f"{chart.name}.{name}"
             try:

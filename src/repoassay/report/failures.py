@@ -75,7 +75,7 @@ def _line(row: ResultRow, link: Callable[[ResultRow], str], causes: Mapping[str,
 
 def causes_of(rows: Sequence[ResultRow], most: int = MOST_CAUSES) -> dict[str, str]:
     """Attempt id -> the class of error that diagnosis or a person gives, in words; nothing for what is unclear."""
-    told: dict[str, str] = {}
+    causes: dict[str, str] = {}
     by_run: dict[Path, Diagnoser | None] = {}
     failed = [row for row in rows if row.outcome not in (Outcome.PASSED, None)]
     for row in failed[:most]:
@@ -85,8 +85,8 @@ def causes_of(rows: Sequence[ResultRow], most: int = MOST_CAUSES) -> dict[str, s
         assert row.folder is not None and row.outcome is not None
         if looks is not None:
             subject = AttemptRef(row.attempt, row.task, row.agent, row.number, row.outcome, row.folder, row.planned)
-            told[row.attempt] = next(_cause(looks.look(subject)), "")
-    return told
+            causes[row.attempt] = next(_cause(looks.look(subject)), "")
+    return causes
 
 
 def _diagnoser(run: Path) -> Diagnoser | None:

@@ -100,7 +100,7 @@ def check_classifier(model: str, metering: Metering, *, limited: bool) -> Upstre
 
 def label_by_model(
     examiner: Diagnoser, subjects: Sequence[AttemptRef], model: str, metering: Metering, *,
-    limited: bool = False, told: Callable[[LabelRequest], None] = lambda _: None,
+    limited: bool = False, on_label: Callable[[LabelRequest], None] = lambda _: None,
 ) -> LabelResult:  # fmt: skip
     """Ask a model about every failed attempt among `subjects` that has steps and no label by this model.
 
@@ -110,7 +110,7 @@ def label_by_model(
         model: `provider/name`, also the author of its labels.
         metering: Where models are, what they cost, and with `budget_usd` what this call may spend.
         limited: See `check_classifier`.
-        told: Hears of every attempt asked about.
+        on_label: Hears of every attempt asked about.
 
     Raises:
         BadInput: When the model cannot be asked.
@@ -118,7 +118,7 @@ def label_by_model(
     upstream = check_classifier(model, metering, limited=limited or metering.budget_usd is not None)
     failed = [one for one in subjects if one.failed]
     open_ones = [one for one in failed if model_said(examiner, one.attempt, model) is None]
-    work = _Work(examiner, model, len(failed) - len(open_ones), told)
+    work = _Work(examiner, model, len(failed) - len(open_ones), on_label)
     with open_model(
         model, [upstream], examiner.run.path / CALLS, name="diagnosis", prices=prices_of(metering),
         budget_usd=metering.budget_usd,
@@ -132,8 +132,8 @@ def label_by_model(
 
 
 class _Work:
-    def __init__(self, examiner: Diagnoser, model: str, before: int, told: Callable[[LabelRequest], None]) -> None:
-        self.examiner, self.model, self.before, self.told = examiner, model, before, told
+    def __init__(self, examiner: Diagnoser, model: str, before: int, on_label: Callable[[LabelRequest], None]) -> None:
+        self.examiner, self.model, self.before, self.on_label = examiner, model, before, on_label
         self.refused: list[str] = []
         self.kept = self.failed = self.left = self.untold = 0
         self.stopped = ""
@@ -158,7 +158,7 @@ class _Work:
             except (BadInput, UnreadableAnswer, ValidationError) as error:  # of a label: text no file can hold
                 self.refused.append(subject.attempt)
                 in_a_row = 0
-                self.told(LabelRequest(subject, number, len(subjects), problem=str(error)))
+                self.on_label(LabelRequest(subject, number, len(subjects), problem=str(error)))
                 continue
             except BudgetSpent as error:
                 self.stopped = str(error) or "The budget is spent."
@@ -167,7 +167,7 @@ class _Work:
             except NoAnswer as error:
                 self.failed += 1
                 in_a_row += 1
-                self.told(LabelRequest(subject, number, len(subjects), problem=str(error)))
+                self.on_label(LabelRequest(subject, number, len(subjects), problem=str(error)))
                 if in_a_row >= _MOST_FAILURES:
                     self.stopped = f"{_MOST_FAILURES} calls in a row failed; the last: {error}"
                     self.left = len(subjects) - number
@@ -176,13 +176,13 @@ class _Work:
             in_a_row = 0
             self.examiner.add(label)
             self.kept += 1
-            self.told(LabelRequest(subject, number, len(subjects), answer))
+            self.on_label(LabelRequest(subject, number, len(subjects), answer))
 
 
 def model_said(examiner: Diagnoser, attempt: str, model: str) -> str | None:
     """The latest label of an attempt by a model; None where it gave none."""
-    said = [one for one in examiner.labels_of(attempt) if one.by == "model" and one.author == model]
-    return said[-1].value if said else None
+    labels = [one for one in examiner.labels_of(attempt) if one.by == "model" and one.author == model]
+    return labels[-1].value if labels else None
 
 
 def score_model(
@@ -199,9 +199,9 @@ def score_model(
     cases = []
     for one in labelled:
         attempt = one.subject.attempt
-        said = model_said(examiner, attempt, model) or ("unclear" if attempt in refused else None)
-        if one.holds.source == "person" and said is not None:
-            cases.append((attempt, one.holds.value, said))
+        label = model_said(examiner, attempt, model) or ("unclear" if attempt in refused else None)
+        if one.holds.source == "person" and label is not None:
+            cases.append((attempt, one.holds.value, label))
     return score(cases)
 
 

@@ -118,8 +118,8 @@ class _Suite:
     def strength(self, rows: Sequence[ResultRow]) -> float | None:
         """Median share of wrong solutions that the tests of these rows' tasks refuse; None where not known."""
         planned = {row.planned.digest for row in rows}
-        told = self.strengths
-        kept = tuple(task for task in told.known if task.task_digest in planned) if told is not None else ()
+        strengths = self.strengths
+        kept = tuple(task for task in strengths.known if task.task_digest in planned) if strengths is not None else ()
         return SuiteStrength(tasks=kept).median
 
 

@@ -99,9 +99,9 @@ def attempt_html(run: RunFolder, attempt: str, back: str) -> str:
 def page_parts(summary: Summary, reviews: ReviewedAttempts | None = None) -> PageParts:
     """What the page of one run has beside its rows; tables of one row say nothing that stands not above them."""
     figured = figure_outcomes(summary.results)
-    told = reviewed_tables(summary.results, reviews)
+    review_tables = reviewed_tables(summary.results, reviews)
     return PageParts(
-        tables=[*told, *(table for table in figured.tables.values() if len(table.rows) > 1)],
+        tables=[*review_tables, *(table for table in figured.tables.values() if len(table.rows) > 1)],
         plots=charts(figured),
         causes=causes_of(summary.results),
         linked=frozenset(row.found.id for row in summary.rows),

@@ -56,13 +56,13 @@ def _asks(rubric: Rubric) -> bool:
 
 def _of_study(database: Database, study: str) -> dict[str, Quality]:
     settled = {each.item: Decimal(each.state) for each in adjudications_of(database, study) if each.axis == _AXIS}
-    given: dict[str, dict[str, Decimal]] = {}
+    grades: dict[str, dict[str, Decimal]] = {}
     for rating in latest(ratings_of(database, study)):
         if _AXIS in rating.axes:
-            given.setdefault(rating.submission, {})[rating.rater] = Decimal(rating.axes[_AXIS].state)
+            grades.setdefault(rating.submission, {})[rating.rater] = Decimal(rating.axes[_AXIS].state)
     found = {}
     for item in items_of(database, study):
-        ratings = given.get(item.id)
+        ratings = grades.get(item.id)
         if item.hidden.attempt and ratings:
             quality = from_ratings(ratings)
             if item.id in settled:

@@ -58,28 +58,28 @@ class TableSelection:
 
 def figure_out(rows: Sequence[ResultRow], wanted: TableSelection | None = None) -> ReportTables:
     """Work out every table."""
-    given = wanted or TableSelection()
-    attempts = alpha_rows(rows, given.quality)
+    selection = wanted or TableSelection()
+    attempts = alpha_rows(rows, selection.quality)
     parts = repositories(attempts)
-    said = quality_notes(attempts)
-    sizes = sizes_of(rows, given.sizes)
-    beside = are_published(rows, given.published)
-    made = [
-        *outcome_tables(rows, given.published),
-        *reviewed_tables(rows, given.reviewed),
-        *([cut_offs(rows, given.cut_offs)] if given.cut_offs else []),
-        agent_alpha(attempts, said),
-        repository_alpha(parts, said),
+    notes = quality_notes(attempts)
+    sizes = sizes_of(rows, selection.sizes)
+    beside = are_published(rows, selection.published)
+    result_tables = [
+        *outcome_tables(rows, selection.published),
+        *reviewed_tables(rows, selection.reviewed),
+        *([cut_offs(rows, selection.cut_offs)] if selection.cut_offs else []),
+        agent_alpha(attempts, notes),
+        repository_alpha(parts, notes),
         cumulated(curves(parts)),
-        errors(rows, diagnosis_table(rows, given.diagnosed)),
+        errors(rows, diagnosis_table(rows, selection.diagnosed)),
         tokens(rows),
         repository_tokens(rows, sizes, with_published=beside),
         size_correlations(rows, sizes, with_published=beside),
-        external(rows, given.scores),
-        benchmark_correlations(rows, given.scores),
+        external(rows, selection.scores),
+        benchmark_correlations(rows, selection.scores),
     ]
-    made += plugin_tables(rows, made, given.published)
-    return ReportTables(rows, {table.name: table for table in made}, sizes, given.reviewed)
+    result_tables += plugin_tables(rows, result_tables, selection.published)
+    return ReportTables(rows, {table.name: table for table in result_tables}, sizes, selection.reviewed)
 
 
 def reviewed_tables(rows: Sequence[ResultRow], reviews: ReviewedAttempts | None) -> list[Table]:

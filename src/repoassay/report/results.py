@@ -175,8 +175,8 @@ def read_rows(paths: Sequence[Path], progress: Callable[[int, int], None] | None
     total = sum(len(finished_ids(run.path)) for run in runs) if progress is not None else 0
     with undisturbed():
         for run, title in zip(runs, _titles(runs), strict=True):
-            said = None if progress is None else partial(_said, progress, done, total)
-            found = index_run(run.path, said, strict=False).attempts
+            on_read = None if progress is None else partial(_said, progress, done, total)
+            found = index_run(run.path, on_read, strict=False).attempts
             done += len(found)
             filled = counting_attempts(run.plan, found, lambda attempt: attempt)
             rows.extend(result_rows(run.plan, run.path, filled, title))

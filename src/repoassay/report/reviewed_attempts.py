@@ -53,7 +53,7 @@ class ReviewedAttempts:
 
     def gap_of(self, rows: Iterable[ResultRow]) -> Gap:
         """Tests against people on the reviewed ones of these rows."""
-        return gap(self.of(rows), asked=self.asked)
+        return gap(self.of(rows), would_merge=self.asked)
 
     def difference(self, first: Iterable[ResultRow], second: Iterable[ResultRow]) -> TaskDifference:
         """The mergeable rate of the second system minus that of the first, paired by task, as `compare` counts."""

@@ -30,8 +30,8 @@ def short(found: MeasuredOutcome) -> str:
     if found.measured is None:
         return f"{head(found)}: {one_line(str(found.problem), 400)}"
     every = found.measured.signals
-    told = f"{_plural(_count(every, SignalState.FINDING), 'finding')}, {_count(every, SignalState.UNKNOWN)} unknown"
-    return f"{head(found)}: {told}, {'from before' if found.before else seconds(found.measured.seconds)}"
+    counts = f"{_plural(_count(every, SignalState.FINDING), 'finding')}, {_count(every, SignalState.UNKNOWN)} unknown"
+    return f"{head(found)}: {counts}, {'from before' if found.before else seconds(found.measured.seconds)}"
 
 
 def lines(found: MeasuredOutcome, width: int = 160, *, places: int = _MOST_PLACES) -> Iterator[str]:
@@ -44,15 +44,15 @@ def lines(found: MeasuredOutcome, width: int = 160, *, places: int = _MOST_PLACE
         yield from _axis(axis, [each for each in found.measured.signals if each.axis is axis], width, places)
 
 
-def _axis(axis: SignalAxis, given: Sequence[Signal], width: int, places: int) -> Iterator[str]:
-    findings = [each for each in given if each.state is SignalState.FINDING]
-    unknown = list(dict.fromkeys(each.id.partition(".")[0] for each in given if each.state is SignalState.UNKNOWN))
-    told = [_plural(len(findings), "finding")] if findings else []
-    if not findings and any(each.state is SignalState.SILENT for each in given):
-        told = ["silent"]
+def _axis(axis: SignalAxis, signals: Sequence[Signal], width: int, places: int) -> Iterator[str]:
+    findings = [each for each in signals if each.state is SignalState.FINDING]
+    unknown = list(dict.fromkeys(each.id.partition(".")[0] for each in signals if each.state is SignalState.UNKNOWN))
+    parts = [_plural(len(findings), "finding")] if findings else []
+    if not findings and any(each.state is SignalState.SILENT for each in signals):
+        parts = ["silent"]
     if unknown:
-        told.append(f"unknown: {', '.join(unknown)}")
-    yield f"  {axis.value:<14} {one_line('; '.join(told), width)}".rstrip()
+        parts.append(f"unknown: {', '.join(unknown)}")
+    yield f"  {axis.value:<14} {one_line('; '.join(parts), width)}".rstrip()
     for each in findings:
         yield f"    {each.id}: {one_line(each.title, width)}"
         for place in each.evidence[:places]:
@@ -83,8 +83,8 @@ def document(found: MeasuredOutcome) -> dict[str, Any]:
 def _measured(measured: SignalFile | None) -> dict[str, Any] | None:
     if measured is None:
         return None
-    told: dict[str, Any] = plain_value(measured.model_dump(mode="json", by_alias=True))
-    return told
+    fields: dict[str, Any] = plain_value(measured.model_dump(mode="json", by_alias=True))
+    return fields
 
 
 def _count(every: Sequence[Signal], state: SignalState) -> int:

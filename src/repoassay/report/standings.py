@@ -183,7 +183,7 @@ def _system(name: str, short: str, rows: Sequence[ResultRow], known: Mapping[str
     finished = [row for row in rows if row.finished]
     dollars = [row.dollars for row in finished]
     priced = [one for one in dollars if one is not None]
-    told = bool(finished) and not any(row.tokens_partly for row in finished)
+    counts_tokens = bool(finished) and not any(row.tokens_partly for row in finished)
     process, result = rates(rows)
     return SystemResult(
         name=name,
@@ -197,7 +197,7 @@ def _system(name: str, short: str, rows: Sequence[ResultRow], known: Mapping[str
         outcomes=Counter(row.outcome for row in rows),
         asked=any(row.calls is not None for row in finished),
         dollars=sum(priced, Decimal(0)) / len(priced) if priced and len(priced) == len(dollars) else None,
-        tokens=sum(row.tokens or 0 for row in finished) / len(finished) if told else None,
+        tokens=sum(row.tokens or 0 for row in finished) / len(finished) if counts_tokens else None,
         seconds=median(row.seconds for row in finished),
     )
 
@@ -240,11 +240,11 @@ def _tests(systems: Sequence[SystemResult]) -> dict[frozenset[str], PairTest]:
     """Every pair: McNemar's exact test of one attempt a task, a permutation of signs by task of several."""
     by_task = {one.name: _by_task(one) for one in systems}
     couples = list(combinations(systems, 2))
-    made = [_test(by_task[one.name], by_task[other.name]) for one, other in couples]
-    adjusted = holm([test.p_value for test, _ in made])
+    comparisons = [_test(by_task[one.name], by_task[other.name]) for one, other in couples]
+    adjusted = holm([test.p_value for test, _ in comparisons])
     return {
         frozenset((one.name, other.name)): PairTest(test, p_value, difference)
-        for (one, other), (test, difference), p_value in zip(couples, made, adjusted, strict=True)
+        for (one, other), (test, difference), p_value in zip(couples, comparisons, adjusted, strict=True)
     }
 
 

@@ -50,7 +50,7 @@ def tables(summary: Summary, *, unicode: bool = True, width: int = 160) -> Rende
             f"Rates over {summary.scope}, 95% {'Wilson interval' if summary.plan.attempts == 1 else 'interval by task'}"
         ),
         _agents(summary, width),
-        *([Text(f"\n{one_line(told, 2000)}")] if (told := summary.strength_sentence) else []),
+        *([Text(f"\n{one_line(strength, 2000)}")] if (strength := summary.strength_sentence) else []),
         *_outcome_lines(summary),
         _title("By domain"),
         _domains(summary, width),

@@ -37,7 +37,7 @@ def escape_value(value: object) -> object:
 @functools.cache
 def environment() -> Environment:
     """Templates with autoescape, in which every string filled in is made harmless to read; each compiled once."""
-    made = Environment(
+    jinja = Environment(
         loader=PackageLoader("repoassay.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -56,12 +56,12 @@ def environment() -> Environment:
         "dollar": lambda amount: figures.cost(amount, Decimal(0)),
         "whole": lambda value: "unknown" if value is None else f"{value:,.0f}",
     }
-    made.filters.update(filters)
-    made.globals.update(
+    jinja.filters.update(filters)
+    jinja.globals.update(
         Standing=AttemptStatus,
         answer={True: "yes", False: "no", None: "unknown"},
     )
-    return made
+    return jinja
 
 
 def _host_fact(value: str) -> str:
@@ -71,10 +71,10 @@ def _host_fact(value: str) -> str:
     return figures.size(int(count)) if known else value
 
 
-def source(made: Environment, name: str) -> str:
+def source(jinja: Environment, name: str) -> str:
     """A file of ours beside the templates, nothing filled in."""
-    assert made.loader is not None
-    return "\n" + made.loader.get_source(made, name)[0]
+    assert jinja.loader is not None
+    return "\n" + jinja.loader.get_source(jinja, name)[0]
 
 
 def policy_hash(text: str) -> str:

@@ -126,7 +126,7 @@ def lay_out_transcript(
 def _step(step: TrajectoryStep, call: Call | None, by_proxy: bool) -> ShownStep:
     waiting = list(step.observations)
     calls = tuple(_call(step.index, number, one, waiting) for number, one in enumerate(step.calls[:200]))
-    told = call is not None and call.usage is not None
+    has_usage = call is not None and call.usage is not None
     return ShownStep(
         index=step.index,
         who=_WHO[step.source],
@@ -135,9 +135,9 @@ def _step(step: TrajectoryStep, call: Call | None, by_proxy: bool) -> ShownStep:
         reasoning=_cut(step.reasoning.strip())[0],
         calls=calls,
         outputs=tuple(_output(one) for one in waiting),
-        usage=call.usage if call and told else step.usage,
+        usage=call.usage if call and has_usage else step.usage,
         dollars=call.price if call and call.price is not None else step.dollars,
-        counted=told or by_proxy,
+        counted=has_usage or by_proxy,
     )
 
 
@@ -150,8 +150,8 @@ def _call(step: int, number: int, call: StepCall, waiting: list[Observation]) ->
         waiting.remove(one)
     command = shell_command_of(call)
     edits = () if command else tuple(_edits(step, number, call))
-    told = "" if command or edits else json.dumps(call.arguments, indent=1, ensure_ascii=False, default=str)
-    return ShownCall(call.name, _cut(command)[0], edits, _cut(told)[0], tuple(_output(one) for one in mine))
+    arguments = "" if command or edits else json.dumps(call.arguments, indent=1, ensure_ascii=False, default=str)
+    return ShownCall(call.name, _cut(command)[0], edits, _cut(arguments)[0], tuple(_output(one) for one in mine))
 
 
 def _edits(step: int, number: int, call: StepCall) -> Iterator[ShownEdit]:

@@ -38,14 +38,14 @@ class PendingLogin:
 
 def begin_login(database: Database, rater: Rater, now: datetime) -> PendingLogin:
     """Keep what the provider's answer will be held against; of state and browser only digests are kept."""
-    made = PendingLogin(
+    pending = PendingLogin(
         rater.id, secrets.token_urlsafe(32), secrets.token_urlsafe(32), secrets.token_urlsafe(32),
         secrets.token_urlsafe(48),
     )  # fmt: skip
     moment = now.timestamp()
     row = {
-        "state": _digest(made.state), "rater": rater.id, "browser": _digest(made.browser), "nonce": made.nonce,
-        "verifier": made.verifier, "expires": moment + _SECONDS,
+        "state": _digest(pending.state), "rater": rater.id, "browser": _digest(pending.browser), "nonce": pending.nonce,
+        "verifier": pending.verifier, "expires": moment + _SECONDS,
     }  # fmt: skip
 
     def work(connection: sa.Connection) -> None:
@@ -53,7 +53,7 @@ def begin_login(database: Database, rater: Rater, now: datetime) -> PendingLogin
         connection.execute(sa.insert(logins), row)
 
     database.write(work)
-    return made
+    return pending
 
 
 def take_login(database: Database, state: str, browser: str, now: datetime) -> PendingLogin | None:

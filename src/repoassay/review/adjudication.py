@@ -168,11 +168,11 @@ def disputes(ratings: Iterable[Rating], rubric: Rubric, settled: Iterable[Adjudi
     An item is in it when its raters differ on an axis, a label is not settled, or a rater's two answers on
     mergeability contradict; axes already adjudicated no longer count.
     """
-    given, done = tuple(ratings), tuple(settled)
-    labels = consensus(given, rubric, done)
+    every, done = tuple(ratings), tuple(settled)
+    labels = consensus(every, rubric, done)
     decided = {(each.item, each.axis) for each in done}
     by_item: dict[str, list[Rating]] = {}
-    for rating in given:
+    for rating in every:
         by_item.setdefault(rating.submission, []).append(rating)
     found = []
     for item, line in by_item.items():

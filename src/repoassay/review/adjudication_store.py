@@ -15,26 +15,31 @@ from repoassay.text import printable
 __all__ = ["adjudications_of", "settle"]
 
 
-def settle(database: Database, study: str, given: Adjudication) -> None:
+def settle(database: Database, study: str, adjudication: Adjudication) -> None:
     """Keep an adjudication.
 
     Raises:
         BadInput: When the study has no such item, or its rubric no such axis or state.
     """
-    if given.item not in item_names(database, study):
+    if adjudication.item not in item_names(database, study):
         raise BadInput(
-            f"The study {printable(study)!r} has no item {printable(given.item)!r}.", "Choose one of the queue."
+            f"The study {printable(study)!r} has no item {printable(adjudication.item)!r}.", "Choose one of the queue."
         )
     try:
-        read_rubric_of(database, study).level(given.axis, given.state)
+        read_rubric_of(database, study).level(adjudication.axis, adjudication.state)
     except KeyError as error:
         raise BadInput(f"The rubric has no axis or state {error}.", "Choose one that is shown.") from None
 
     def work(connection: sa.Connection) -> None:
-        row = {"study": study, "item": given.item, "axis": given.axis, "adjudication": given.model_dump_json()}
+        row = {
+            "study": study,
+            "item": adjudication.item,
+            "axis": adjudication.axis,
+            "adjudication": adjudication.model_dump_json(),
+        }
         connection.execute(sa.insert(adjudications), row)
-        details = {"axis": given.axis, "state": given.state, "cause": given.cause.value}
-        append(connection, study, given.at, "adjudicated", given.by, given.item, **details)
+        details = {"axis": adjudication.axis, "state": adjudication.state, "cause": adjudication.cause.value}
+        append(connection, study, adjudication.at, "adjudicated", adjudication.by, adjudication.item, **details)
 
     database.write(work)
 

@@ -123,10 +123,10 @@ def _check_known(answers: Answers, rubric: Rubric) -> None:
             raise BadInput(
                 f"Axis {axis!r} has no state {printable(answer.state)!r}.", f"Choose one of {', '.join(states)}."
             )
-    asked = {question.key: question for question in rubric.questions}
+    questions = {question.key: question for question in rubric.questions}
     for key in answers.others:
-        if key not in asked or key in OWN_FIELDS:
-            raise BadInput(f"The rubric has no question {printable(key)!r}.", suggest(key, asked))
+        if key not in questions or key in OWN_FIELDS:
+            raise BadInput(f"The rubric has no question {printable(key)!r}.", suggest(key, questions))
     for question in rubric.questions:
         value = _given(answers, question)
         if value is not None and value != "" and not _fits(value, question):

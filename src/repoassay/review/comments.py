@@ -49,19 +49,19 @@ def add_comment(
         raise BadInput(f"The rubric has no axis {printable(axis)!r}.", suggest(axis, keys))
     if not text.strip() or len(text) > 10_000:
         raise BadInput("A comment is 1 to 10,000 characters.", "Write or shorten it.")
-    made = Comment(str(ULID()), item, rater.id, axis, anchor, text, now)
+    comment = Comment(str(ULID()), item, rater.id, axis, anchor, text, now)
 
     def work(connection: sa.Connection) -> Comment:
-        given = (assignments.c.study == rater.study, assignments.c.item == item, assignments.c.rater == rater.id)
-        if connection.execute(sa.select(assignments.c.position).where(*given)).first() is None:
+        condition = (assignments.c.study == rater.study, assignments.c.item == item, assignments.c.rater == rater.id)
+        if connection.execute(sa.select(assignments.c.position).where(*condition)).first() is None:
             raise BadInput(f"The item {printable(item)!r} is not in your queue.", "Open one from your queue.")
         mine = (comments.c.study == rater.study, comments.c.item == item, comments.c.rater == rater.id)
         if (connection.scalar(sa.select(sa.func.count()).select_from(comments).where(*mine)) or 0) >= _MOST:
             raise BadInput(f"There are {_MOST} comments on this item already.", "Join some.")
-        row = {"id": made.id, "study": rater.study, "item": item, "rater": rater.id, "axis": axis, "text": text}
+        row = {"id": comment.id, "study": rater.study, "item": item, "rater": rater.id, "axis": axis, "text": text}
         connection.execute(sa.insert(comments), row | {"anchor": anchor.model_dump_json(), "created": stamp(now)})
-        append(connection, rater.study, now, "comment_added", rater.id, item, comment=made.id, axis=axis, text=text)
-        return made
+        append(connection, rater.study, now, "comment_added", rater.id, item, comment=comment.id, axis=axis, text=text)
+        return comment
 
     return database.write(work)
 

@@ -70,18 +70,18 @@ class Event:
     details: Mapping[str, Any]
 
 
-def open_database(given: str | Path) -> Database:
+def open_database(location: str | Path) -> Database:
     """Open a review database, making its tables or bringing them to their newest version.
 
     Args:
-        given: Path of an SQLite file (made with its folder), or a URL: `sqlite:///...`, `postgresql://...`.
+        location: Path of an SQLite file (made with its folder), or a URL: `sqlite:///...`, `postgresql://...`.
 
     Raises:
         BadInput: When the URL or the file cannot be used, or the tables are of a newer version.
         MissingExtra: Without the driver.
         Unavailable: When the server does not answer or refuses us.
     """
-    database = connect_database(given, "review database")
+    database = connect_database(location, "review database")
     migrate(database, _SCHEMA)
     return database
 

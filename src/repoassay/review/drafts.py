@@ -67,10 +67,10 @@ def save_draft(
     body = answers.model_dump_json()
 
     def work(connection: sa.Connection) -> RatingDraft:
-        given = sa.select(assignments.c.submitted).where(
+        query = sa.select(assignments.c.submitted).where(
             assignments.c.study == rater.study, assignments.c.item == item, assignments.c.rater == rater.id
         )
-        if (found := connection.execute(given).first()) is None:
+        if (found := connection.execute(query).first()) is None:
             raise BadInput(f"The item {printable(item)!r} is not in your queue.", "Open one from your queue.")
         if found.submitted and phase is RatingPhase.BLIND:
             # An autosave that was on its way when the form was submitted must not bring the draft back.

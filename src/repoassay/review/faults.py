@@ -65,7 +65,7 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class FaultyChange:
-    """A change that must not be merged. `axis` names what of the rubric `mergeable` it spoils; `told` says how.
+    """A change that must not be merged. `axis` names what of the rubric `mergeable` it spoils; `description` says how.
 
     `gross` means that whoever reads the change at all refuses it: an attention check.
     """
@@ -73,7 +73,7 @@ class FaultyChange:
     fault: str
     axis: str
     gross: bool
-    told: str
+    description: str
     diff: str
 
 
@@ -99,11 +99,15 @@ def faulty_changes(diff: str, seed: int, *, gross: bool = False) -> tuple[Faulty
     draw = random.Random(f"faults:{seed}")  # noqa: S311 - a choice to be repeated, not a secret
     found = []
     for fault in FAULTS:
-        places = [(_write(made), told) for made, told in fault.make(files)] if fault.gross is gross else []
-        places = [(text, told) for text, told in places if text != _write(files) and (text or fault.gross)]
+        places = (
+            [(_write(change), description) for change, description in fault.make(files)] if fault.gross is gross else []
+        )
+        places = [
+            (text, description) for text, description in places if text != _write(files) and (text or fault.gross)
+        ]
         if places:
-            text, told = draw.choice(places)
-            found.append(FaultyChange(fault.name, fault.axis, fault.gross, told, text))
+            text, description = draw.choice(places)
+            found.append(FaultyChange(fault.name, fault.axis, fault.gross, description, text))
     draw.shuffle(found)
     return tuple(found)
 
@@ -144,11 +148,11 @@ def _write(files: tuple[_File, ...]) -> str:
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def _without(role: str, told: str) -> Callable[[tuple[_File, ...]], Iterator[tuple[tuple[_File, ...], str]]]:
+def _without(role: str, description: str) -> Callable[[tuple[_File, ...]], Iterator[tuple[tuple[_File, ...], str]]]:
     def make(files: tuple[_File, ...]) -> Iterator[tuple[tuple[_File, ...], str]]:
         kept = tuple(file for file in files if file.role != role)
         if len(kept) < len(files) and any(file.role == "code" for file in kept):
-            yield kept, told
+            yield kept, description
 
     return make
 
@@ -169,7 +173,7 @@ def _drop_hunk(files: tuple[_File, ...]) -> Iterator[tuple[tuple[_File, ...], st
 
 
 def _of_lines(
-    role: str, change: Callable[[str], list[str] | None], told: str, *, every: bool = False, python: bool = False
+    role: str, change: Callable[[str], list[str] | None], description: str, *, every: bool = False, python: bool = False
 ) -> Callable[[tuple[_File, ...]], Iterator[tuple[tuple[_File, ...], str]]]:
     """Change an added line, in files of a role: each in turn, or every one of a file at once; of Python
     alone where what is put in is Python."""
@@ -179,18 +183,21 @@ def _of_lines(
             if file.role != role or (python and not file.path.endswith(".py")):
                 continue
             places = [
-                (h, n, made)
+                (h, n, variant)
                 for h, hunk in enumerate(file.hunks)
                 for n, line in enumerate(hunk.lines)
-                if line[:1] == "+" and (made := change(line[1:])) is not None
+                if line[:1] == "+" and (variant := change(line[1:])) is not None
             ]
             for chosen in ([places] if places else []) if every else [[place] for place in places]:
                 hunks = [list(hunk.lines) for hunk in file.hunks]
-                for h, n, made in reversed(chosen):
-                    hunks[h][n : n + 1] = ["+" + line for line in made]
+                for h, n, variant in reversed(chosen):
+                    hunks[h][n : n + 1] = ["+" + line for line in variant]
                 changed = tuple(replace(hunk, lines=tuple(now)) for hunk, now in zip(file.hunks, hunks, strict=True))
                 line = file.hunks[chosen[0][0]].lines[chosen[0][1]][1:].strip()
-                yield (*files[:f], replace(file, hunks=changed), *files[f + 1 :]), f"{file.path}: {told} ({line[:120]})"
+                yield (
+                    (*files[:f], replace(file, hunks=changed), *files[f + 1 :]),
+                    f"{file.path}: {description} ({line[:120]})",
+                )
 
     return make
 

@@ -163,7 +163,7 @@ def study_figures(
         ratings=len(counted),
         excluded=dict(known.excluded),
         gap=gap(kept),
-        asked=gap(kept, asked=True),
+        asked=gap(kept, would_merge=True),
         systems=systems,
         differences=differences,
         failures=failure_table(kept, rubric),
@@ -193,16 +193,16 @@ def compare_systems(
         if row.golden is None:
             groups.setdefault(names[row.item] or "not known", []).append(row)
     systems = tuple(
-        SystemFigures(name, gap(group), gap(group, asked=True), minutes_to_fix(group)["all"])
+        SystemFigures(name, gap(group), gap(group, would_merge=True), minutes_to_fix(group)["all"])
         for name, group in sorted(groups.items())
     )
     found = []
     for first, second in combinations(sorted(groups), 2):
-        merged, asked, tests = (
+        merged, would_merge, tests = (
             task_difference(groups[first], groups[second], key) for key in ("mergeable", "would_merge", "tests")
         )
         minutes = minutes_difference(groups[first], groups[second])
-        found.append(SystemDifference(first, second, merged, asked, tests, None, None, minutes))
+        found.append(SystemDifference(first, second, merged, would_merge, tests, None, None, minutes))
     adjusted = holm([each.mergeable.test.p_value for each in found])
     would = holm([each.would_merge.test.p_value for each in found])
     return systems, tuple(

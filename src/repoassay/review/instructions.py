@@ -127,12 +127,12 @@ def repositories_to_ask(database: Database, rater: Rater) -> tuple[str, ...]:
     if study_of(database, rater.study).mode is StudyMode.BALANCED:
         mine = sa.select(assignments.c.item).where(assignments.c.rater == rater.id)
         with database.reading() as connection:
-            given = {known[item] for item in connection.scalars(mine) if item in known}
+            repositories = {known[item] for item in connection.scalars(mine) if item in known}
     else:
         # Every item comes to everybody, be it after training only: one page of questions instead of two.
-        given = set(known.values())
-    said = {repository for who, repository in expertise_of(database, rater.study) if who == rater.id}
-    return tuple(sorted(given - said))
+        repositories = set(known.values())
+    answers = {repository for who, repository in expertise_of(database, rater.study) if who == rater.id}
+    return tuple(sorted(repositories - answers))
 
 
 def _repositories(database: Database, study: str) -> dict[str, str]:

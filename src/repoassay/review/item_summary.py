@@ -49,10 +49,10 @@ def summarize_items(
         rubric: Theirs.
         settled: Adjudications in order.
     """
-    given = tuple(ratings)
-    labels = consensus(given, rubric, settled)
+    every = tuple(ratings)
+    labels = consensus(every, rubric, settled)
     by_item: dict[str, list[Rating]] = {}
-    for rating in given:
+    for rating in every:
         by_item.setdefault(rating.submission, []).append(rating)
     rows = []
     for item in items:

@@ -56,7 +56,7 @@ class Gap:
     tasks: int
 
 
-def gap(rows: Iterable[ItemSummary], asked: bool = False) -> Gap:
+def gap(rows: Iterable[ItemSummary], would_merge: bool = False) -> Gap:
     """Compare tests with people, pair by pair; controls are left aside.
 
     METR's comparison ("Algorithmic vs. holistic evaluation", 2025-08-12) sets 38 % of 18 tasks beside 0 of 15 reviewed
@@ -64,12 +64,12 @@ def gap(rows: Iterable[ItemSummary], asked: bool = False) -> Gap:
 
     Args:
         rows: Reviewed submissions.
-        asked: Take what raters answered to "would you merge it", instead of what the axes imply.
+        would_merge: Take what raters answered to "would you merge it", instead of what the axes imply.
     """
     line = [row for row in rows if row.golden is None]
     by_task: dict[str, list[tuple[bool, bool]]] = {}
     for row in line:
-        if row.tests is not None and (people := _people(row, asked)) is not None:
+        if row.tests is not None and (people := _people(row, would_merge)) is not None:
             by_task.setdefault(row.task, []).append((row.tests, people))
     pairs = [pair for task in by_task.values() for pair in task]
     differences = [[float(tests) - float(people) for tests, people in task] for task in by_task.values()]
@@ -96,8 +96,8 @@ def gap(rows: Iterable[ItemSummary], asked: bool = False) -> Gap:
     )
 
 
-def _people(row: ItemSummary, asked: bool) -> bool | None:
-    return row.would_merge if asked else row.mergeable
+def _people(row: ItemSummary, would_merge: bool) -> bool | None:
+    return row.would_merge if would_merge else row.mergeable
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +111,16 @@ class Controls:
     interval: Interval
 
 
-def controls(rows: Iterable[ItemSummary], asked: bool = True) -> Controls:
+def controls(rows: Iterable[ItemSummary], would_merge: bool = True) -> Controls:
     """Count what was accepted among controls and submissions.
 
     Args:
         rows: Reviewed submissions and controls.
-        asked: Take what raters answered to "would you merge it"; else what the axes imply.
+        would_merge: Take what raters answered to "would you merge it"; else what the axes imply.
     """
     line = list(rows)
-    good, bad, others = (_accepted(line, kind, asked) for kind in (Golden.GOOD, Golden.BAD, None))
-    ends = [clustered_proportion(_answers_by_task(line, kind, asked)) for kind in (None, Golden.GOOD)]
+    good, bad, others = (_accepted(line, kind, would_merge) for kind in (Golden.GOOD, Golden.BAD, None))
+    ends = [clustered_proportion(_answers_by_task(line, kind, would_merge)) for kind in (None, Golden.GOOD)]
     figure, interval = normalised(others, good, *ends)
     return Controls(good, bad, others, figure, interval)
 
@@ -154,14 +154,14 @@ def _limit(top: float, bottom: float, own: float, other: float, sign: int) -> fl
     return (product + sign * sqrt(under)) / (other * (2 * bottom - other))
 
 
-def _answers_by_task(rows: Iterable[ItemSummary], kind: Golden | None, asked: bool) -> list[list[bool]]:
+def _answers_by_task(rows: Iterable[ItemSummary], kind: Golden | None, would_merge: bool) -> list[list[bool]]:
     tasks: dict[str, list[bool]] = {}
     for row in rows:
-        if row.golden is kind and (answer := _people(row, asked)) is not None:
+        if row.golden is kind and (answer := _people(row, would_merge)) is not None:
             tasks.setdefault(row.task, []).append(answer)
     return list(tasks.values())
 
 
-def _accepted(rows: Iterable[ItemSummary], kind: Golden | None, asked: bool) -> Proportion:
-    known = [answer for task in _answers_by_task(rows, kind, asked) for answer in task]
+def _accepted(rows: Iterable[ItemSummary], kind: Golden | None, would_merge: bool) -> Proportion:
+    known = [answer for task in _answers_by_task(rows, kind, would_merge) for answer in task]
     return Proportion(sum(known), len(known))

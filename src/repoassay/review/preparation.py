@@ -79,11 +79,11 @@ def agreement_with(pairs: Iterable[tuple[Rating, AnswerKey]]) -> KeyAgreement:
     """Count the answers that equal their key, over all axes and merge decisions that the keys hold."""
     matched = of = 0
     for rating, key in pairs:
-        given = [rating.axes[axis].state == state for axis, state in key.states.items() if axis in rating.axes]
+        agreements = [rating.axes[axis].state == state for axis, state in key.states.items() if axis in rating.axes]
         if key.would_merge is not None and rating.would_merge is not None:
-            given.append(rating.would_merge == key.would_merge)
-        matched += sum(given)
-        of += len(given)
+            agreements.append(rating.would_merge == key.would_merge)
+        matched += sum(agreements)
+        of += len(agreements)
     return KeyAgreement(matched=matched, of=of)
 
 

@@ -100,8 +100,8 @@ def require_agreement(database: Database, study: str, share: float, *, at: datet
 
 def required_agreement(database: Database, study: str) -> float:
     """Return the share of keyed answers that qualifies."""
-    said = event_log(database, study, kinds=[_RULE])
-    return float(said[-1].details["agreement"]) if said else DEFAULT_AGREEMENT
+    rules = event_log(database, study, kinds=[_RULE])
+    return float(rules[-1].details["agreement"]) if rules else DEFAULT_AGREEMENT
 
 
 def preparation_of(database: Database, rater: Rater) -> RaterPreparation:

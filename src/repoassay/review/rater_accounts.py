@@ -189,11 +189,11 @@ def assign(database: Database, study: str, *, at: datetime, by: str) -> int:
         active = [person.id for person in people if person.active and stage_in(connection, person) is RaterStage.LIVE]
         names = _live(connection, study)
         everybody = {person.id for person in people}
-        given: dict[str, set[str]] = {name: set() for name in names}
+        line_of: dict[str, set[str]] = {name: set() for name in names}
         for row in connection.execute(sa.select(assignments).where(assignments.c.study == study)):
-            if row.item in given and row.rater in everybody and (row.submitted or row.rater in active):
-                given[row.item].add(row.rater)
-        added = design(settings.seed, active, names, settings.overlap, given)
+            if row.item in line_of and row.rater in everybody and (row.submitted or row.rater in active):
+                line_of[row.item].add(row.rater)
+        added = design(settings.seed, active, names, settings.overlap, line_of)
         for person in people:
             mine = {item for item, team in added.items() if person.id in team}
             if mine:

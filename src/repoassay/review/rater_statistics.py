@@ -66,7 +66,7 @@ def severity(ratings: Iterable[Rating], rubric: Rubric) -> tuple[RaterSeverity, 
     for rater in people:
         mine = [rating for rating in line if rating.rater == rater]
         seconds = [rating.active_seconds for rating in mine]
-        given = [rating.minutes for rating in mine if rating.minutes is not None]
+        minutes = [rating.minutes for rating in mine if rating.minutes is not None]
         differences, agreed = _beside(mine, [rating for rating in line if rating.rater != rater], rubric)
         method = "share of problems minus the others' on the same axes"
         mean = fmean(differences) if differences else None
@@ -76,7 +76,7 @@ def severity(ratings: Iterable[Rating], rubric: Rubric) -> tuple[RaterSeverity, 
                 ratings=len(mine),
                 problems=_problems(mine, rubric),
                 accepted=_accepted(mine),
-                minutes=fmean(given) if given else None,
+                minutes=fmean(minutes) if minutes else None,
                 active_seconds=median(seconds),
                 fast=sum(each < _FAST * typical for each in seconds),
                 beside_others=Figure(

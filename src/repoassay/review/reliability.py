@@ -100,8 +100,10 @@ def agreement(
         derived = _units(line, lambda rating: rating.mergeable)
         table.append(_agreement("mergeable", "Mergeable, from the axes", derived, [True, False], draws, seed, of_item))
     if any(question.key == "would_merge" for question in rubric.questions):
-        asked = _units(line, lambda rating: rating.would_merge)
-        table.append(_agreement("would_merge", "Would merge, as asked", asked, [True, False], draws, seed, of_item))
+        would_merge = _units(line, lambda rating: rating.would_merge)
+        table.append(
+            _agreement("would_merge", "Would merge, as asked", would_merge, [True, False], draws, seed, of_item)
+        )
     return tuple(table)
 
 
@@ -142,11 +144,11 @@ def _agreement(
     *,
     ordinal: bool = False,
 ) -> Agreement:
-    def alpha(given: Ratings) -> Figure:
-        return krippendorff_alpha(given, "ordinal" if ordinal else "nominal", categories)
+    def alpha(ratings: Ratings) -> Figure:
+        return krippendorff_alpha(ratings, "ordinal" if ordinal else "nominal", categories)
 
-    def chance_free(given: Ratings) -> Figure:
-        return gwet_ac2(given, "ordinal", categories) if ordinal else gwet_ac1(given, categories)
+    def chance_free(ratings: Ratings) -> Figure:
+        return gwet_ac2(ratings, "ordinal", categories) if ordinal else gwet_ac1(ratings, categories)
 
     def interval(coefficient: Callable[[Ratings], Figure]) -> Interval:
         if tasks is None:

@@ -208,20 +208,20 @@ def rubric_from_toml(text: str, name: str = "rubric") -> Rubric:
         ) from None
 
 
-def read_rubric(given: str | Path) -> Rubric:
+def read_rubric(name: str | Path) -> Rubric:
     """Read a bundled rubric by its name, or any by the path of its file.
 
     Raises:
         BadInput: When there is none, or it is wrong; in one sentence.
     """
-    if str(given) in BUNDLED:
-        place = files("repoassay.review") / "rubrics" / f"{given}.toml"
-        return rubric_from_toml(place.read_text(encoding="utf-8"), f"{given}.toml")
-    path = Path(given)
+    if str(name) in BUNDLED:
+        place = files("repoassay.review") / "rubrics" / f"{name}.toml"
+        return rubric_from_toml(place.read_text(encoding="utf-8"), f"{name}.toml")
+    path = Path(name)
     if not path.is_file():
         raise BadInput(
-            f"There is no rubric {printable(str(given), 300)!r}.",
-            f"Give the path of a TOML file, or a bundled name. {suggest(str(given), BUNDLED)}",
+            f"There is no rubric {printable(str(name), 300)!r}.",
+            f"Give the path of a TOML file, or a bundled name. {suggest(str(name), BUNDLED)}",
         )
     try:
         with path.open("rb") as stream:

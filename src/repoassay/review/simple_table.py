@@ -129,9 +129,9 @@ def _rating(
     place: str,
 ) -> Rating:
     states = {axis: _state(_cell(row, axis), axis, rubric, place) for axis in axes}
-    asked = _cell(row, "would_merge").lower()
-    if asked not in {"yes", "no", ""}:
-        raise BadInput(f"{place}: would_merge is {printable(asked)!r}.", "Write yes, no or nothing.")
+    would_merge = _cell(row, "would_merge").lower()
+    if would_merge not in {"yes", "no", ""}:
+        raise BadInput(f"{place}: would_merge is {printable(would_merge)!r}.", "Write yes, no or nothing.")
     try:
         minutes = float(_cell(row, "minutes")) if _cell(row, "minutes") else None
     except ValueError:
@@ -145,7 +145,7 @@ def _rating(
         rubric=rubric.digest,
         axes={axis: AxisAnswer(state=state) for axis, state in states.items()},
         minutes=minutes,
-        would_merge={"yes": True, "no": False}.get(asked),
+        would_merge={"yes": True, "no": False}.get(would_merge),
         mergeable=rubric.mergeable(states),
         notes=_cell(row, "notes"),
         created=when,

@@ -39,7 +39,7 @@ def create_study(
     database: Database,
     study: Study,
     rubric: Rubric,
-    given: Sequence[Item],
+    study_items: Sequence[Item],
     *,
     at: datetime,
     by: str = "",
@@ -50,8 +50,8 @@ def create_study(
     Raises:
         BadInput: When the study cannot work (see `check_study`), the name is taken, or the plan contradicts the study.
     """
-    check_study(study, rubric, given)
-    whole = complete_plan(study, rubric, given, plan)
+    check_study(study, rubric, study_items)
+    whole = complete_plan(study, rubric, study_items, plan)
     rows = [
         {
             "study": study.name,
@@ -61,11 +61,11 @@ def create_study(
             "payload": item.payload.model_dump_json(),
             "hidden": item.hidden.model_dump_json(),
         }
-        for number, item in enumerate(given)
+        for number, item in enumerate(study_items)
     ]
     uses = [
         {"study": study.name, "item": item.id, "use": item.use.value, "reference": item.key.model_dump_json()}
-        for item in given
+        for item in study_items
         if item.use is not ItemUse.LIVE and item.key is not None
     ]
 

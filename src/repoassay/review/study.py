@@ -197,8 +197,8 @@ def blinded(payload: ItemPayload, names: Iterable[str] = (), branches: Iterable[
     own = f"{payload.issue}\n{payload.rules}\n{payload.reference or ''}"
     kept = "\n".join(line[1:] for line in payload.diff.split("\n") if line[:1] in {" ", "-"})
 
-    def path(given: str) -> str:
-        return scrub_diff(f"+++ {given}", every, f"{own}\n{kept}")[4:]
+    def path(text: str) -> str:
+        return scrub_diff(f"+++ {text}", every, f"{own}\n{kept}")[4:]
 
     return payload.model_copy(
         update={

@@ -54,9 +54,9 @@ def keep_records(database: Database, records: StudyRecords, *, at: datetime, act
             for row in rows[table]:
                 if row["id"] in known:
                     raise BadInput(f"The database has the {what} {row['id']} already.", "Import into a new database.")
-        for table, given in rows.items():
-            if given:
-                connection.execute(sa.insert(table), given)
+        for table, table_rows in rows.items():
+            if table_rows:
+                connection.execute(sa.insert(table), table_rows)
         counts = (len(records.items), len(records.ratings))
         append(connection, name, at, "study_imported", actor, items=counts[0], ratings=counts[1])
 

@@ -43,9 +43,9 @@ def counted_rows(database: Database, study: str, phase: RatingPhase = RatingPhas
     """
     rubric = read_rubric_of(database, study)
     every = ratings_of(database, study)
-    given = latest(each for each in every if phase is RatingPhase.REVEALED or each.phase is RatingPhase.BLIND)
+    ratings = latest(each for each in every if phase is RatingPhase.REVEALED or each.phase is RatingPhase.BLIND)
     items = items_of(database, study)
-    rows = summarize_items(items, given, rubric, adjudications_of(database, study))
+    rows = summarize_items(items, ratings, rubric, adjudications_of(database, study))
     kept, out = set_aside(rows, excluded_items(inclusions_of(database, study)))
     used = {row.item for row in kept}
     return CountedRows(
@@ -53,5 +53,5 @@ def counted_rows(database: Database, study: str, phase: RatingPhase = RatingPhas
         items={each.id: each for each in items},
         rows=kept,
         excluded={row.item: reason for row, reason in out},
-        ratings=tuple(each for each in given if each.submission in used),
+        ratings=tuple(each for each in ratings if each.submission in used),
     )

@@ -137,7 +137,7 @@ def ratings_by(database: Database, rater: Rater, item: str) -> tuple[Rating, ...
         return _versions(connection, rater, item)
 
 
-def import_ratings(database: Database, study: str, given: Iterable[Rating], *, at: datetime, by: str) -> int:
+def import_ratings(database: Database, study: str, new_ratings: Iterable[Rating], *, at: datetime, by: str) -> int:
     """Add ratings made elsewhere to a study whose items and raters they name; one already there is passed over.
 
     Returns:
@@ -148,7 +148,7 @@ def import_ratings(database: Database, study: str, given: Iterable[Rating], *, a
         Conflict: When another rating holds the same identity or version; nothing is added then.
     """
     rubric = read_rubric_of(database, study)
-    line = [check_rating(rating, rubric) for rating in given]
+    line = [check_rating(rating, rubric) for rating in new_ratings]
 
     def work(connection: sa.Connection) -> int:
         known_items = set(connection.scalars(sa.select(items.c.id).where(items.c.study == study)))

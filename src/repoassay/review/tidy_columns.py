@@ -176,8 +176,8 @@ def codebook(rubric: Rubric, study: str) -> str:
     )
     parts.append(_table(("axis", "question", "answers (role)"), states))
     if rubric.questions:
-        asked = ((f"`{each.key}`", each.kind, _plain(each.title)) for each in rubric.questions)
-        parts.append(_table(("other question", "kind", "as put"), asked))
+        questions = ((f"`{each.key}`", each.kind, _plain(each.title)) for each in rubric.questions)
+        parts.append(_table(("other question", "kind", "as put"), questions))
     rule = "no applicable axis has a problem" if rubric.rule == "no_problem" else "nothing: this rubric has no rule"
     parts.append(f"`mergeable` is derived from the axes by: {rule}.\n")
     return "\n".join(parts)

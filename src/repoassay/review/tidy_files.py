@@ -97,8 +97,8 @@ def read_tidy_rows(path: Path) -> Iterator[tuple[str, TidyRow]]:
         if path.stat().st_size > _MAX_FILE:
             raise BadInput(f"{name} is larger than {_MAX_FILE:,} bytes.", "Split the study.")
         lines = {"csv": _csv_rows, "jsonl": _json_rows, "parquet": _parquet_rows}[ending](path, name)
-        for place, given in lines:
-            yield place, {key: _checked(column, given.get(key), place) for key, column in _COLUMNS.items()}
+        for place, values in lines:
+            yield place, {key: _checked(column, values.get(key), place) for key, column in _COLUMNS.items()}
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{name} cannot be read: {printable(str(error), 200)}.", "Export it anew.") from error
 

@@ -168,15 +168,15 @@ class _TableReader:
 
     def _take_study(self, place: str, row: TidyRow) -> None:
         try:
-            given = TidySettings.model_validate_json(text_of_cell(row, "answer", place))
-            if given.plan:
-                StudyPlan.model_validate_json(given.plan.text)
+            settings = TidySettings.model_validate_json(text_of_cell(row, "answer", place))
+            if settings.plan:
+                StudyPlan.model_validate_json(settings.plan.text)
         except (ValueError, RecursionError) as error:
             reason = str(error.errors(include_url=False)[0]["msg"]) if isinstance(error, ValidationError) else ""
             refuse_cell(place, "answer", f"no settings, rubric and plan of a study ({printable(reason, 200)})")
-        self._study, self._rubric, self._plan = given.study, given.rubric, given.plan
-        self._hash = plan_digest(given.plan.text) if given.plan else ""
-        if given.study.name != self._name or given.study.rubric != given.rubric.digest:
+        self._study, self._rubric, self._plan = settings.study, settings.rubric, settings.plan
+        self._hash = plan_digest(settings.plan.text) if settings.plan else ""
+        if settings.study.name != self._name or settings.study.rubric != settings.rubric.digest:
             refuse_cell(place, "answer", "the study or the rubric in it is not the one that the row names")
 
     def _note(self, record: TidyRecord, column: str, place: str, row: TidyRow) -> None:
@@ -200,17 +200,17 @@ class _TableReader:
 
     def _take_answer(self, place: str, row: TidyRow) -> None:
         draft, axis = self._draft(place, row), text_of_cell(row, "axis", place)
-        asked = one_of_codebook(AnswerSource, row["asked"] or self._source(axis), place, "asked")
-        if (asked.value, axis) in draft.given:
+        source = one_of_codebook(AnswerSource, row["asked"] or self._source(axis), place, "asked")
+        if (source.value, axis) in draft.given:
             refuse_cell(place, "axis", f"{printable(axis, 100)!r} was answered before in the same rating")
-        draft.given[asked.value, axis] = (place, row)
-        if asked is AnswerSource.AXIS:
+        draft.given[source.value, axis] = (place, row)
+        if source is AnswerSource.AXIS:
             self._check_state(place, axis, text_of_cell(row, "answer", place))
             draft.axes[axis] = text_of_cell(row, "answer", place)
-        elif asked is AnswerSource.FORM:
+        elif source is AnswerSource.FORM:
             self._known(place, axis, OWN_FIELDS, "question of every form")
             draft.form[axis] = answer_of_cell(place, OWN_FIELDS[axis], row["answer"])
-        elif asked is AnswerSource.OTHER:
+        elif source is AnswerSource.OTHER:
             kinds = {each.key: each.kind for each in self._rubric.questions if each.key not in OWN_FIELDS}
             self._known(place, axis, kinds, "question of the rubric")
             draft.others[axis] = answer_of_cell(place, kinds[axis], row["answer"])
@@ -248,8 +248,8 @@ class _TableReader:
         if axis is not None:
             self._check_axis(place, axis)
         anchor, at = anchor_of_cells(place, row), self._moment(row)
-        made = Comment(key, str(row["item"]), str(row["rater"]), axis, anchor, text, at)
-        self._comments[key] = (place, row, made)
+        comment = Comment(key, str(row["item"]), str(row["rater"]), axis, anchor, text, at)
+        self._comments[key] = (place, row, comment)
 
     def _take_adjudication(self, place: str, row: TidyRow) -> None:
         axis, state = text_of_cell(row, "axis", place), text_of_cell(row, "answer", place)
@@ -336,5 +336,5 @@ class _TableReader:
                 refuse_cell(place, "phase", f"{quoted_cell(row['phase'])}, but the times make it {found}")
 
     def _moment(self, row: TidyRow) -> datetime:
-        given = row["submitted_at"]
-        return given if isinstance(given, datetime) else self._now
+        moment = row["submitted_at"]
+        return moment if isinstance(moment, datetime) else self._now

@@ -136,19 +136,21 @@ def comment_phase(comment: Comment, blind: Mapping[tuple[str, str], datetime]) -
 class _Table:
     """Makes rows, each with the cells of its study, item and rater."""
 
-    def __init__(self, given: StudyRecords) -> None:
-        self._given = given
+    def __init__(self, records: StudyRecords) -> None:
+        self._given = records
         study = {
-            "study": given.study.name,
-            "plan_hash": plan_digest(given.plan.text) if given.plan else None,
-            "rubric": given.study.rubric,
+            "study": records.study.name,
+            "plan_hash": plan_digest(records.plan.text) if records.plan else None,
+            "rubric": records.study.rubric,
         }
         self._blank: TidyRow = dict.fromkeys(column.name for column in TIDY_COLUMNS) | study
-        self._items = {item.id: _item_cells(item) | {"excluded": given.excluded.get(item.id)} for item in given.items}
-        self._raters = {rater.id: _rater_cells(rater) for rater in given.raters}
-        self._blind = blind_times(given.ratings)
+        self._items = {
+            item.id: _item_cells(item) | {"excluded": records.excluded.get(item.id)} for item in records.items
+        }
+        self._raters = {rater.id: _rater_cells(rater) for rater in records.raters}
+        self._blind = blind_times(records.ratings)
         self._newest: dict[tuple[str, str], int] = {}
-        for rating in given.ratings:
+        for rating in records.ratings:
             pair = (rating.submission, rating.rater)
             self._newest[pair] = max(rating.version, self._newest.get(pair, 0))
 
@@ -190,8 +192,8 @@ class _Table:
         }  # fmt: skip
         for answer in answer_rows(rating, self._given.rubric):
             yield self._row(TidyRecord.ANSWER, rating.submission, rating.rater, **shared, **answer)
-        for axis, given in rating.axes.items():
-            for anchor in given.evidence:
+        for axis, axis_answer in rating.axes.items():
+            for anchor in axis_answer.evidence:
                 cells = shared | _place_cells(anchor) | {"axis": axis}
                 yield self._row(TidyRecord.EVIDENCE, rating.submission, rating.rater, **cells)
 
@@ -224,7 +226,7 @@ def _place_cells(anchor: Anchor) -> TidyRow:
     }  # fmt: skip
 
 
-def _answer(asked: AnswerSource, axis: str, answer: bool | int | float | str) -> TidyRow:
+def _answer(source: AnswerSource, axis: str, answer: bool | int | float | str) -> TidyRow:
     text = ("yes" if answer else "no") if isinstance(answer, bool) else str(answer)
     value = None if isinstance(answer, str) else float(answer)
-    return {"asked": asked.value, "axis": axis, "answer": text, "value": value}
+    return {"asked": source.value, "axis": axis, "answer": text, "value": value}

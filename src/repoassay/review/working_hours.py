@@ -90,9 +90,9 @@ def hours_of(database: Database, study: str) -> tuple[RaterHours, ...]:
     """Return the hours of every rater of a study; time in training and qualification is paid too."""
     line = ratings_of(database, study, preparing=True)
     corrections = event_log(database, study, kinds=[_CORRECTED])
-    said = event_log(database, study, kinds=[_PAY])
-    rate = Decimal(said[-1].details["rate"]) if said else None
-    currency = str(said[-1].details["currency"]) if said else ""
+    events = event_log(database, study, kinds=[_PAY])
+    rate = Decimal(events[-1].details["rate"]) if events else None
+    currency = str(events[-1].details["currency"]) if events else ""
     found = []
     for person in raters_of(database, study):
         if person.role is RaterRole.RATER:

@@ -104,8 +104,8 @@ class RewardLedger:
         Returns:
             The answer; the first one where others came in between.
         """
-        said = verdict.comments[0] if verdict.comments else ""
-        answer = RewardAnswer(task=verdict.task, outcome=verdict.outcome, why=said[:500])
+        comment = verdict.comments[0] if verdict.comments else ""
+        answer = RewardAnswer(task=verdict.task, outcome=verdict.outcome, why=comment[:500])
         if verdict.outcome not in TESTED:
             return answer
         task = verdict.task_digest

@@ -119,7 +119,7 @@ def _settings(config: EditSettings) -> tuple[tuple[str, Any], ...]:
 @functools.cache
 def _reward_of(settings: tuple[tuple[str, Any], ...]) -> Reward:
     """One reward, with its warm grader and its account, for all tasks of the same settings."""
-    given = {name: value for name, value in settings if value is not None}
-    found = Reward(given.pop("dataset", None), suite=given.pop("suite", None), **given)
+    values = {name: value for name, value in settings if value is not None}
+    found = Reward(values.pop("dataset", None), suite=values.pop("suite", None), **values)
     atexit.register(found.close)
     return found

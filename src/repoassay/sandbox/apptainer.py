@@ -113,8 +113,8 @@ class ApptainerSandbox(BoxSandbox):
             call = [self._program, "--silent", "pull", str(place / "image.sif"), name]
             done = subprocess.run(call, capture_output=True, stdin=subprocess.DEVNULL, timeout=_PULLING, check=False)
             if done.returncode:
-                said = done.stderr.decode(errors="replace").strip()[-500:]
-                raise NoIsolation(f"Apptainer cannot pull {name!r}: {said}", "Name an image that can be had.")
+                message = done.stderr.decode(errors="replace").strip()[-500:]
+                raise NoIsolation(f"Apptainer cannot pull {name!r}: {message}", "Name an image that can be had.")
 
         return str(cache.entry("apptainer", hashlib.sha256(name.encode()).hexdigest(), pull) / "image.sif")
 

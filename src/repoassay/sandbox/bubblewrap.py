@@ -142,12 +142,12 @@ def _place(place: BoxFolder | BoxMount) -> _Option:
 
 def _with_parents(options: list[_Option]) -> list[str]:
     """Make the folders above every target first: those that bubblewrap makes by itself nobody but root may enter."""
-    made, words = {"/"}, []
+    folders, words = {"/"}, []
     for option in options:
         for parent in reversed(Path(option[-1]).parents):
-            if str(parent) not in made:
-                made.add(str(parent))
+            if str(parent) not in folders:
+                folders.add(str(parent))
                 words += ["--dir", str(parent)]
-        made.add(option[-1])
+        folders.add(option[-1])
         words += option
     return words

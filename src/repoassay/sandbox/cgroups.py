@@ -20,7 +20,7 @@ _counter = itertools.count()
 def make_cgroups(memory: int, processes: int) -> list[str]:
     """Make groups with these limits (bytes, count) and return their folders; none where it is not possible."""
     name = f"repoassay-n{_process_namespace()}-{os.getpid()}-{next(_counter)}"
-    made: list[str] = []
+    groups: list[str] = []
     for parent, limits in _candidates(memory, processes):
         folder = parent / name
         try:
@@ -38,8 +38,8 @@ def make_cgroups(memory: int, processes: int) -> list[str]:
         with contextlib.suppress(OSError):
             if (folder / "memory.swap.max").exists():
                 (folder / "memory.swap.max").write_text("0")
-        made.append(str(folder))
-    return made
+        groups.append(str(folder))
+    return groups
 
 
 def _candidates(memory: int, processes: int) -> list[tuple[Path, dict[str, int]]]:

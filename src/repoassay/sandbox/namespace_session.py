@@ -121,10 +121,10 @@ class NamespaceSession(ServedSession):
         timed_out = False
         try:
             try:
-                told = answer.result(timeout)
+                result = answer.result(timeout)
             except TimeoutError:
                 timed_out = True
-                told = self._ended_by_us(number, answer)
+                result = self._ended_by_us(number, answer)
         except BaseException:  # Ctrl-C, say
             with contextlib.suppress(Interrupted):
                 self._ask({"kill": number})
@@ -135,12 +135,12 @@ class NamespaceSession(ServedSession):
         wall = round(time.monotonic() - started, 4)
         truncated = any(sink.truncated for sink in sinks)
         out, err = (sink.value() for sink in sinks)
-        if told is None:
+        if result is None:
             exit_ = self._cut_short().exit.model_copy(update={"wall": wall, "output_truncated": truncated})
             return Completed(exit_, out, err)
-        if "refused" in told:
-            return Completed(shell_exit(126, wall=wall), out, f"cannot be started: {told['refused']}\n".encode())
-        exit_ = shell_exit(told["code"], wall=wall, cpu=round(told["cpu"], 4), peak_memory=told["peak_memory"])
+        if "refused" in result:
+            return Completed(shell_exit(126, wall=wall), out, f"cannot be started: {result['refused']}\n".encode())
+        exit_ = shell_exit(result["code"], wall=wall, cpu=round(result["cpu"], 4), peak_memory=result["peak_memory"])
         ended = exit_.ended
         if timed_out:
             ended = Ended.TIMED_OUT
@@ -166,11 +166,11 @@ class NamespaceSession(ServedSession):
                 late.set_result(None)
         return ends
 
-    def _ask(self, request: dict[str, Any], *given: int) -> None:
+    def _ask(self, request: dict[str, Any], *descriptors: int) -> None:
         self._check()
         with _memory_file("request", encode(request)) as body, self._lock:
             try:
-                socket.send_fds(self._link, [b"r"], [body.fileno(), *given])
+                socket.send_fds(self._link, [b"r"], [body.fileno(), *descriptors])
             except OSError:
                 self._over.wait(_ENDING)
                 self._gone()
@@ -210,10 +210,10 @@ class NamespaceSession(ServedSession):
                     data = self._link.recv(ANSWER)
                     if not data:
                         break
-                    told = decode(data)
-                    assert isinstance(told, dict)
-                    if waiting := self._waiting.pop(told.get("id", 0), None):
-                        waiting.set_result(told)
+                    message = decode(data)
+                    assert isinstance(message, dict)
+                    if waiting := self._waiting.pop(message.get("id", 0), None):
+                        waiting.set_result(message)
         try:
             status = b"".join(iter(lambda: self._running.status.read(1 << 16) or b"", b""))
             self._report = supervisor_report(status, self._running.process.wait(), self._said.value())

@@ -94,7 +94,7 @@ class NamespaceSandbox:
         return session
 
     def _start(
-        self, setup: SandboxSetup, stack: contextlib.ExitStack, given: Mapping[str, _Given]
+        self, setup: SandboxSetup, stack: contextlib.ExitStack, streams: Mapping[str, _Given]
     ) -> RunningSupervisor:
         """Start a supervisor with `given`, fields of `Spec`, besides its own pipes; all are closed here afterwards."""
         limits = setup.limits
@@ -105,13 +105,13 @@ class NamespaceSandbox:
         doors = stack.enter_context(inner_doors(setup.doors if private else ()))
         stack.enter_context(host_doors(() if private else setup.doors))
         status, control = Pipe(stack), Pipe(stack)
-        given = {"status_fd": status.write, "control_fd": control.read, **given}
-        process = start_supervisor([*(stream.fileno() for stream in given.values()), *doors.given])
+        streams = {"status_fd": status.write, "control_fd": control.read, **streams}
+        process = start_supervisor([*(stream.fileno() for stream in streams.values()), *doors.given])
         stack.callback(end_supervisor, process)
-        spec = self.spec(setup, cgroups, **{name: stream.fileno() for name, stream in given.items()})
+        spec = self.spec(setup, cgroups, **{name: stream.fileno() for name, stream in streams.items()})
         doors.tell(spec)
         doors.let_go()
-        for stream in given.values():
+        for stream in streams.values():
             stream.close()
         assert process.stdin
         with contextlib.suppress(BrokenPipeError), process.stdin:
@@ -125,11 +125,11 @@ class NamespaceSandbox:
         process = running.process
         assert process.stdout and process.stderr
         out, err = Bounded(command.limits.output), Bounded(command.limits.output)
-        report, told = Bounded(2**24), Bounded(_CHANNEL_LIMIT)
+        report, channel_bytes = Bounded(2**24), Bounded(_CHANNEL_LIMIT)
         shown = (process.stdout.fileno(), process.stderr.fileno())
         sinks = {**dict(zip(shown, (out, err), strict=True)), running.status.fileno(): report}
         if channel:
-            sinks[channel.read.fileno()] = told
+            sinks[channel.read.fileno()] = channel_bytes
         log = stack.enter_context(Log(command.log, command.limits.output))
         heard = channel.read.fileno() if channel else -1
 
@@ -140,8 +140,8 @@ class NamespaceSandbox:
         def seen(descriptor: int, data: bytes) -> None:
             if descriptor in shown:
                 log.write(data)
-            elif descriptor == heard and command.told:
-                command.told(data)
+            elif descriptor == heard and command.on_channel:
+                command.on_channel(data)
 
         pump(sinks, tick, seen)
         process.wait()
@@ -150,7 +150,7 @@ class NamespaceSandbox:
             exit=found.exit.model_copy(update={"output_truncated": out.truncated or err.truncated}),
             stdout=out.value(),
             stderr=err.value(),
-            channel=told.value(),
+            channel=channel_bytes.value(),
             rejected=found.rejected,
         )
 

@@ -10,9 +10,9 @@ __all__ = ["network_of", "permitted_hosts"]
 
 
 def permitted_hosts(
-    policy: NetworkPolicy, sandbox: Sandbox, *, needs_model: bool, asked: NetworkPolicy | None = None
+    policy: NetworkPolicy, sandbox: Sandbox, *, needs_model: bool, requested: NetworkPolicy | None = None
 ) -> NetworkPolicy:
-    """The policy of an attempt: the one `asked` for by the user, or the task's `policy`.
+    """The policy of an attempt: the one `requested` by the user, or the task's `policy`.
 
     An agent that uses no model gets `none` unless the user asked: it has nothing to reach, and where the sandbox cannot
     cut its network, the isolation's own flag has accepted that.
@@ -20,9 +20,9 @@ def permitted_hosts(
     Raises:
         NoIsolation: When the sandbox cannot hold an agent to the policy.
     """
-    if asked is None and not needs_model:
+    if requested is None and not needs_model:
         return NetworkPolicy.NONE
-    chosen = asked or policy
+    chosen = requested or policy
     if chosen is NetworkPolicy.OPEN or sandbox.network_is_private:
         return chosen
     raise NoIsolation(

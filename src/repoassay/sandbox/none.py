@@ -73,8 +73,8 @@ def _run(command: Command, cancel: threading.Event, places: HostPlaces) -> Compl
         def seen(descriptor: int, data: bytes) -> None:
             if descriptor != channel_read:
                 log.write(data)
-            elif command.told:
-                command.told(data)
+            elif command.on_channel:
+                command.on_channel(data)
 
         pump(sinks, state.tick, seen)
         process.wait()

@@ -134,13 +134,13 @@ class InnerDoors:
             return
         self._ours.settimeout(_PATIENCE)
         try:
-            said, numbers, _, _ = socket.recv_fds(self._ours, 1, len(self._doors), socket.MSG_CMSG_CLOEXEC)
+            data, numbers, _, _ = socket.recv_fds(self._ours, 1, len(self._doors), socket.MSG_CMSG_CLOEXEC)
         except OSError as error:
             raise InfraFault(f"The sandbox sent no doors: {error}.") from error
         if len(numbers) != len(self._doors):
             for number in numbers:
                 os.close(number)
-            if said:
+            if data:
                 raise InfraFault(
                     "The sandbox's doors did not arrive whole.", "Raise the limit of open files (ulimit -n)."
                 )

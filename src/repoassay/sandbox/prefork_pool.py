@@ -62,8 +62,8 @@ class WarmDone:
     """How a job ended, what it wrote to its private channel, and the end of what it printed."""
 
     exit: Exit
-    told: bytes
-    said: bytes
+    channel: bytes
+    printed: bytes
 
 
 @dataclass(slots=True)
@@ -132,14 +132,14 @@ class WarmParent:
         cgroups = make_cgroups(limits.memory + self.limits.disk * self.slots, limits.processes + 8)
         self._stack.callback(remove_cgroups, cgroups)
         status, control, jobs, results = (Pipe(self._stack) for _ in range(4))
-        given = [status.write, control.read, jobs.read, results.write]
-        process = start_supervisor([stream.fileno() for stream in given])
+        streams = [status.write, control.read, jobs.read, results.write]
+        process = start_supervisor([stream.fileno() for stream in streams])
         self._stack.callback(end_supervisor, process)
         self._process = process
         names = ("status_fd", "control_fd", "jobs_fd", "results_fd")
-        numbers = dict(zip(names, (stream.fileno() for stream in given), strict=True))
+        numbers = dict(zip(names, (stream.fileno() for stream in streams), strict=True))
         spec = NamespaceSandbox(self.cache).spec(command, cgroups, **numbers, slots=self.slots)
-        for stream in given:
+        for stream in streams:
             stream.close()
         assert process.stdin and process.stderr and process.stdout
         with contextlib.suppress(BrokenPipeError), process.stdin:
@@ -155,14 +155,14 @@ class WarmParent:
         try:
             ready.result(60)
         except (InfraFault, TimeoutError) as error:
-            told = status.read.read(4096) if isinstance(error, InfraFault) else b""
+            report_bytes = status.read.read(4096) if isinstance(error, InfraFault) else b""
             reason = ""
             with contextlib.suppress(ValueError, EOFError, TypeError):
-                report = decode(told)
+                report = decode(report_bytes)
                 reason = str(report.get("fault", "")) if isinstance(report, dict) else ""
-            said = bytes(self._said[-500:]).decode(errors="replace").strip()
+            message = bytes(self._said[-500:]).decode(errors="replace").strip()
             raise InfraFault(
-                f"The warm parent could not be started: {reason or said or 'no reason was given'}."
+                f"The warm parent could not be started: {reason or message or 'no reason was given'}."
             ) from error
 
     def close(self) -> None:
@@ -220,20 +220,20 @@ class WarmParent:
                 "processes": limits.processes,
             }
         )
-        told = self._await(answer, number, cancel)
-        if "fault" in told:
-            raise InfraFault(f"A job of the warm parent could not be set up: {told['fault']}.")
+        reply = self._await(answer, number, cancel)
+        if "fault" in reply:
+            raise InfraFault(f"A job of the warm parent could not be set up: {reply['fault']}.")
         return WarmDone(
             Exit(
-                ended=Ended(told["ended"]),
-                code=told.get("code"),
-                signal=told.get("signal"),
-                wall=round(told.get("wall", 0.0), 4),
-                cpu=round(told.get("cpu", 0.0), 4),
-                peak_memory=told.get("peak_memory"),
+                ended=Ended(reply["ended"]),
+                code=reply.get("code"),
+                signal=reply.get("signal"),
+                wall=round(reply.get("wall", 0.0), 4),
+                cpu=round(reply.get("cpu", 0.0), 4),
+                peak_memory=reply.get("peak_memory"),
             ),
-            told.get("told", b""),
-            told.get("said", b""),
+            reply.get("told", b""),
+            reply.get("said", b""),
         )
 
     def _await(self, answer: Future[dict[str, Any]], number: int, cancel: threading.Event | None) -> dict[str, Any]:

@@ -74,22 +74,22 @@ def _look(look: Callable[[Cache], HostFinding], cache: Cache) -> HostFinding:
 
 
 def _platform(_: Cache) -> HostFinding:
-    said = f"{platform.system()} {platform.release()} {platform.machine()}, Python {platform.python_version()}"
+    text = f"{platform.system()} {platform.release()} {platform.machine()}, Python {platform.python_version()}"
     if sys.platform != "linux":
         return HostFinding(
-            "platform", "degraded", said, "The sandbox needs Linux; elsewhere only --isolation none works."
+            "platform", "degraded", text, "The sandbox needs Linux; elsewhere only --isolation none works."
         )
-    return HostFinding("platform", "ok", said)
+    return HostFinding("platform", "ok", text)
 
 
 def _git(_: Cache) -> HostFinding:
-    said = subprocess.run([git_program(), "--version"], capture_output=True, timeout=20, check=True).stdout
-    return HostFinding("git", "ok", said.decode().strip())
+    version = subprocess.run([git_program(), "--version"], capture_output=True, timeout=20, check=True).stdout
+    return HostFinding("git", "ok", version.decode().strip())
 
 
 def _uv(_: Cache) -> HostFinding:
-    said = subprocess.run([uv_program(), "--version"], capture_output=True, timeout=20, check=True).stdout
-    return HostFinding("uv", "ok", said.decode().strip())
+    version = subprocess.run([uv_program(), "--version"], capture_output=True, timeout=20, check=True).stdout
+    return HostFinding("uv", "ok", version.decode().strip())
 
 
 def _sandbox(cache: Cache) -> HostFinding:
@@ -100,9 +100,9 @@ def _sandbox(cache: Cache) -> HostFinding:
     except RepoAssayError as error:
         return HostFinding("sandbox", "missing", error.message, _sandbox_remedy())
     if done.exit.code != 0:
-        said = done.stderr.decode(errors="replace").strip()
+        message = done.stderr.decode(errors="replace").strip()
         return HostFinding(
-            "sandbox", "missing", f"a command in it ended with {done.exit.code}: {said}", _sandbox_remedy()
+            "sandbox", "missing", f"a command in it ended with {done.exit.code}: {message}", _sandbox_remedy()
         )
     account = "as root, with an account of its own" if os.geteuid() == 0 else "without root"
     return HostFinding("sandbox", "ok", f"namespaces work {account}; the command is uid {done.stdout.decode().strip()}")
@@ -153,10 +153,10 @@ def _network_cut(cache: Cache) -> HostFinding:
 
 
 def _limits(_: Cache) -> HostFinding:
-    made = make_cgroups(2**30, 64)
-    remove_cgroups(made)
-    if made:
-        return HostFinding("limits", "ok", f"control groups hold a workspace to its limits ({len(made)} controllers)")
+    groups = make_cgroups(2**30, 64)
+    remove_cgroups(groups)
+    if groups:
+        return HostFinding("limits", "ok", f"control groups hold a workspace to its limits ({len(groups)} controllers)")
     return HostFinding(
         "limits",
         "degraded",
@@ -167,10 +167,10 @@ def _limits(_: Cache) -> HostFinding:
 
 def _disk(cache: Cache) -> HostFinding:
     free = shutil.disk_usage(cache.path).free
-    said = f"{free / 2**30:.0f} GiB free for the cache at {cache.path}"
+    text = f"{free / 2**30:.0f} GiB free for the cache at {cache.path}"
     if free < _LOW_DISK:
-        return HostFinding("disk", "degraded", said, "Set REPOASSAY_CACHE to a larger disk.")
-    return HostFinding("disk", "ok", said)
+        return HostFinding("disk", "degraded", text, "Set REPOASSAY_CACHE to a larger disk.")
+    return HostFinding("disk", "ok", text)
 
 
 def _metrics(_: Cache) -> HostFinding:

@@ -114,7 +114,7 @@ class Command(SandboxSetup):
     """One command and everything it may see.
 
     With `channel`, the command inherits a pipe whose number is in the environment variable `REPOASSAY_CHANNEL`; what it
-    writes there comes back apart from its output, and is handed to `told` as it comes.
+    writes there comes back apart from its output, and is handed to `on_channel` as it comes.
 
     With `outside`, there is no `argv`: that function is called, in a thread of this process, with a session in the
     sandbox, and returns the exit code. The time limit ends the session, not the function.
@@ -123,7 +123,7 @@ class Command(SandboxSetup):
     argv: tuple[str, ...] = ()
     stdin: bytes = b""
     channel: bool = False
-    told: Callable[[bytes], None] | None = None
+    on_channel: Callable[[bytes], None] | None = None
     outside: Callable[[SandboxSession], int] | None = None
 
 

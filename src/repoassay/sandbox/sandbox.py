@@ -72,9 +72,9 @@ class _PluginSandbox:
         session: SandboxSession = self._asked(self._inner.open, setup, cancel)
         return session
 
-    def _asked(self, method: Callable[..., Any], *given: object) -> Any:
+    def _asked(self, method: Callable[..., Any], *arguments: object) -> Any:
         try:
-            return method(*given)
+            return method(*arguments)
         except RepoAssayError:
             raise
         except Exception as error:

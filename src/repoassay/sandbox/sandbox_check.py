@@ -47,7 +47,7 @@ _INTERFACES = "cat /proc/net/dev"
 def examine_sandboxes(cache: Cache) -> list[HostFinding]:
     """A finding for each, made by opening a session; none is needed, so that none is `missing`."""
     installed = [_examine(name, program, make, cache) for name, (program, make) in _KINDS.items()]
-    return [*installed, *(_examine_named(name, *told, cache) for name, told in _NAMED.items())]
+    return [*installed, *(_examine_named(name, *arguments, cache) for name, arguments in _NAMED.items())]
 
 
 def _examine_named(
@@ -90,8 +90,8 @@ def _fault_of(sandbox: Sandbox, *, has_loopback_alone: bool) -> str:
         with sandbox.open(SandboxSetup(limits=_LIMITS, mounts=(Mount(mounted, "/mounted"),))) as session:
             if session.exec(["true"]).exit.code != 0:
                 return "a command in it failed"
-            said = session.exec(["/bin/sh", "-c", _INTERFACES]).stdout.decode(errors="replace")
-            names = [line.split(":")[0].strip() for line in said.splitlines() if ":" in line]
+            output = session.exec(["/bin/sh", "-c", _INTERFACES]).stdout.decode(errors="replace")
+            names = [line.split(":")[0].strip() for line in output.splitlines() if ":" in line]
             if has_loopback_alone and names != ["lo"]:
                 return f"it sees the network interfaces {names}"
             if session.exec(["/bin/sh", "-c", 'test -e "$1"', "sh", str(outside)]).exit.code == 0:

@@ -61,11 +61,11 @@ def _home() -> Path:
 
 
 def _made() -> Path:
-    made = Path(tempfile.mkdtemp(prefix=_NEW))
-    made.chmod(0o711)  # some of what is in it is mounted for the account of commands
-    held = os.open(made / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    folder = Path(tempfile.mkdtemp(prefix=_NEW))
+    folder.chmod(0o711)  # some of what is in it is mounted for the account of commands
+    held = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     fcntl.flock(held, fcntl.LOCK_EX)
-    home = made.rename(made.with_name(made.name.removeprefix("new-")))  # by this name it never lacked its lock
+    home = folder.rename(folder.with_name(folder.name.removeprefix("new-")))  # by this name it never lacked its lock
     atexit.register(_remove_own, home, os.getpid())
     return home
 

@@ -52,8 +52,8 @@ def image_environment(folder: Path) -> ImageEnvironment | None:
     file = folder / _FILE
     if not file.is_file():
         return None
-    told = json.loads(file.read_text("utf-8"))
-    return ImageEnvironment(**{**told, "packages": tuple(told["packages"])})
+    document = json.loads(file.read_text("utf-8"))
+    return ImageEnvironment(**{**document, "packages": tuple(document["packages"])})
 
 
 def shown_image(mounts: Iterable[Mount]) -> ImageEnvironment | None:

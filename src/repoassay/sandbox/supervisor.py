@@ -54,7 +54,7 @@ class RunningSupervisor:
             self.control.write(b"k")
 
 
-def start_supervisor(given: Sequence[int]) -> subprocess.Popen[bytes]:
+def start_supervisor(descriptors: Sequence[int]) -> subprocess.Popen[bytes]:
     """Start a supervisor that waits for its `Spec` on standard input and inherits the descriptors `given`."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < (most := min(hard, 65536)):  # descriptors are sent to sessions: see `most_files` of the launcher
@@ -67,7 +67,7 @@ def start_supervisor(given: Sequence[int]) -> subprocess.Popen[bytes]:
         env={},
         cwd="/",
         start_new_session=True,
-        pass_fds=given,
+        pass_fds=descriptors,
     )
 
 

@@ -97,9 +97,9 @@ class TaskImageSandbox:
                 f"Get it with: {self._engine} pull {_full_name(name)}",
             )
         try:
-            (told,) = json.loads(done.stdout)
-            pairs = (pair.partition("=") for pair in told["Config"].get("Env") or ())
-            return FoundImage(told["Id"].rpartition(":")[2], name, {name: value for name, _, value in pairs})
+            (image,) = json.loads(done.stdout)
+            pairs = (pair.partition("=") for pair in image["Config"].get("Env") or ())
+            return FoundImage(image["Id"].rpartition(":")[2], name, {name: value for name, _, value in pairs})
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InfraFault(f"{self._engine} says of the image {name} what cannot be read: {error!r}.") from error
 

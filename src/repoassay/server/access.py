@@ -46,14 +46,14 @@ class Tokens:
     def __len__(self) -> int:
         return len(self._digests)
 
-    def holder(self, given: str | None) -> str | None:
+    def holder(self, token: str | None) -> str | None:
         """Who holds a token, as a name that gives nothing away; None for nobody we know.
 
         Every token is compared in full, so that the time taken says nothing.
         """
         if not self._digests:
             return NOBODY
-        digest = hashlib.sha256((given or "").encode("utf-8", "surrogateescape")).digest()
+        digest = hashlib.sha256((token or "").encode("utf-8", "surrogateescape")).digest()
         found = None
         for known in self._digests:
             if hmac.compare_digest(digest, known):
@@ -130,17 +130,17 @@ def check_bind(host: str, tokens: Tokens, *, insecure: bool) -> None:
         )
 
 
-def parse_rate(given: str | None) -> float | None:
+def parse_rate(text: str | None) -> float | None:
     """Requests a minute from `N/min` or `N`; None for no limit.
 
     Raises:
         BadInput: For anything else.
     """
-    if given is None:
+    if text is None:
         return None
-    found = re.fullmatch(r"([0-9]{1,9})(?:/min)?", given.strip())
+    found = re.fullmatch(r"([0-9]{1,9})(?:/min)?", text.strip())
     if not found or int(found[1]) < 1:
-        raise BadInput(f"The rate limit {quote(given)} is not a number a minute.", "Write it as 600/min.")
+        raise BadInput(f"The rate limit {quote(text)} is not a number a minute.", "Write it as 600/min.")
     return float(found[1])
 
 

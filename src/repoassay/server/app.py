@@ -101,11 +101,11 @@ async def _unavailable(request: Request, error: Exception) -> JSONResponse:
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    said = "; ".join(
+    message = "; ".join(
         f"{printable('.'.join(map(str, each['loc'][1:])))}: {printable(str(each['msg']), 200)}"
         for each in error.errors()[:10]
     )
-    return _answer(request, ApiError(422, "invalid", f"{said}."))
+    return _answer(request, ApiError(422, "invalid", f"{message}."))
 
 
 async def _other(request: Request, error: Exception) -> JSONResponse:

@@ -116,29 +116,29 @@ def _parse(body: bytearray, guards: Guards, known: Callable[[str], object]) -> l
     except ValidationError as error:
         raise ApiError(422, "invalid", _said(error)) from None
     found = []
-    for number, given in enumerate(items):
+    for number, item in enumerate(items):
         place = f"[{number}]." if many else ""
-        patch = (given.patch or "").encode()
+        patch = (item.patch or "").encode()
         if len(patch) > guards.patch:
             raise ApiError(413, "too_large", f"{place}patch is larger than {guards.patch:,} bytes.")
         try:
-            known(given.id)
+            known(item.id)
         except BadInput as error:
             raise ApiError(422, "unknown_task", f"{place}id: {error}") from None
-        found.append((given, patch))
+        found.append((item, patch))
     return found
 
 
 def _said(error: ValidationError) -> str:
     """Up to ten problems, each with its place; what was sent is not repeated, for it may be anything."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
-    said = []
+    lines = []
     for problem in problems[:_MOST_SAID]:
         place = ".".join(
             f"[{part}]" if isinstance(part, int) else str(part) for part in problem["loc"] if part != "items"
         )
-        said.append(
+        lines.append(
             f"{printable(place)}: {printable(problem['msg'], 200)}" if place else printable(problem["msg"], 200)
         )
     more = f" And {len(problems) - _MOST_SAID} more." if len(problems) > _MOST_SAID else ""
-    return "; ".join(said) + "." + more
+    return "; ".join(lines) + "." + more

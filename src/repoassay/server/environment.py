@@ -64,10 +64,10 @@ class _StepRequest(BaseModel):
 @router.post("/reset")
 async def reset(request: Request, holder: Caller, service: Ours) -> dict[str, Any]:
     """Begin an episode: the instruction of a task and its repository's files."""
-    given = await read_one(request, service, holder, _ResetRequest)
+    request_body = await read_one(request, service, holder, _ResetRequest)
     tasks = sorted(service.engine.tasks)
-    drawn = random.Random(given.seed).choice(tasks)  # noqa: S311 - which task comes next is no secret
-    task, name = given.task or drawn, given.episode_id or uuid.uuid4().hex
+    drawn = random.Random(request_body.seed).choice(tasks)  # noqa: S311 - which task comes next is no secret
+    task, name = request_body.task or drawn, request_body.episode_id or uuid.uuid4().hex
     try:
         folder = service.engine.task(task)
         async with service.episodes.turns[holder], service.episodes.preparing:
@@ -89,17 +89,17 @@ async def reset(request: Request, holder: Caller, service: Ours) -> dict[str, An
 @router.post("/step")
 async def step(request: Request, holder: Caller, service: Ours) -> dict[str, Any]:
     """Hand in the episode's patch and wait for the reward; sent again, the same step is answered alike."""
-    given = await read_one(request, service, holder, _StepRequest)
-    episode = service.episodes.find(holder, given.episode_id)
-    handed_in = hashlib.sha256(given.action.patch.encode("utf-8", "surrogatepass")).hexdigest()
+    request_body = await read_one(request, service, holder, _StepRequest)
+    episode = service.episodes.find(holder, request_body.episode_id)
+    handed_in = hashlib.sha256(request_body.action.patch.encode("utf-8", "surrogatepass")).hexdigest()
     if episode.patch not in (None, handed_in):
         raise ApiError(409, "episode_done", "The episode has its patch already. Reset for another.")
-    patch, why = extract_patch(given.action.patch)
+    patch, why = extract_patch(request_body.action.patch)
     if len(patch.encode("utf-8", "surrogatepass")) > service.guards.patch:
         raise ApiError(413, "too_large", f"The patch is larger than {service.guards.patch:,} bytes.")
     episode.patch = handed_in
     if not patch:
-        return _stepped(given.episode_id, episode, 0.0, why)
+        return _stepped(request_body.episode_id, episode, 0.0, why)
     if not episode.submission:
         if service.workers.stopping:
             raise ApiError(503, "stopping", "The server is stopping.", retry=5)
@@ -110,7 +110,7 @@ async def step(request: Request, holder: Caller, service: Ours) -> dict[str, Any
     status = await get(episode.submission, holder, service, _WAIT)
     if status.message is None:
         raise ApiError(503, "not_judged", "The patch is not judged yet. Send the same step again.", retry=1)
-    return _stepped(given.episode_id, episode, _reward(status), status.message)
+    return _stepped(request_body.episode_id, episode, _reward(status), status.message)
 
 
 @router.get("/state")

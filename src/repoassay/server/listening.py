@@ -23,8 +23,8 @@ def listen(host: str, port: int) -> socket.socket:
         family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         found = socket.socket(family, kind, number)
     except (OSError, UnicodeError) as error:
-        said = getattr(error, "strerror", None) or "it is not a host name"
-        raise BadInput(f"{quote(host)} is no address to listen on: {said}.", "Give --host an address.") from error
+        reason = getattr(error, "strerror", None) or "it is not a host name"
+        raise BadInput(f"{quote(host)} is no address to listen on: {reason}.", "Give --host an address.") from error
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(address)

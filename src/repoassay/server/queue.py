@@ -56,14 +56,14 @@ __all__ = [
 _MANY = 2**31 - 1
 
 
-def open_queue_database(given: str | None, folder: Path, name: str) -> Database:
+def open_queue_database(location: str | None, folder: Path, name: str) -> Database:
     """Open the queue's database.
 
     What was answered 202 must survive a power cut: a transaction is on disk before it ends. An SQLite file is held by
     one server for life, so whoever opens it next knows that the server before is dead.
 
     Args:
-        given: `postgresql://...`, `sqlite:///FILE` or a file's path; None for `folder/NAME.sqlite`.
+        location: `postgresql://...`, `sqlite:///FILE` or a file's path; None for `folder/NAME.sqlite`.
         folder: Where the default lies.
         name: What is served, for the default's name.
 
@@ -72,7 +72,7 @@ def open_queue_database(given: str | None, folder: Path, name: str) -> Database:
         MissingExtra: For PostgreSQL without psycopg.
         Unavailable: When the PostgreSQL server does not answer.
     """
-    return connect_database(folder / f"{name}.sqlite" if given is None else given, "queue", exclusive=True)
+    return connect_database(folder / f"{name}.sqlite" if location is None else location, "queue", exclusive=True)
 
 
 class Queue:
@@ -94,24 +94,24 @@ class Queue:
     def add(
         self,
         holder: str,
-        given: Sequence[New],
+        submissions: Sequence[New],
         limit: int,
         quota: Quota = NO_QUOTA,
         request: str | None = None,
         size: int | None = None,
     ) -> tuple[list[StoredSubmission], int]:
-        """Accept all of `given` or none of it; they are on disk when this returns.
+        """Accept all of `submissions` or none of it; they are on disk when this returns.
 
         Args:
             holder: Who hands it in; keys are theirs alone.
-            given: Submissions. One whose key is known is not accepted again: the known one is returned.
+            submissions: One whose key is known is not accepted again: the known one is returned.
             limit: How many may be waiting, of everybody.
             quota: What this holder may have.
             request: The holder's key for all of it: with the same again, what became of it before is returned.
             size: How many bytes of patches may be waiting, of everybody; None for any number.
 
         Returns:
-            A submission for each of `given`, and how many of them are new.
+            A submission for each of `submissions`, and how many of them are new.
 
         Raises:
             QueueFull: When more would be waiting.
@@ -121,18 +121,22 @@ class Queue:
         with self.database.writing(ORDER) as run:
             run.execute(sql.ADD_HOLDER, {"new_holder": holder, "of_holder": holder})
             run.execute(sql.SET_WEIGHT, {"of_holder": holder, "weight": quota.weight})
-            if request is not None and (became := known_request(run, holder, request, given)):
+            if request is not None and (became := known_request(run, holder, request, submissions)):
                 return became, 0
-            digests = [hashlib.sha256(new.patch).hexdigest() for new in given]
-            known = [known_submission(run, holder, new, digest) for new, digest in zip(given, digests, strict=True)]
-            fresh = [new.key for new, before in zip(given, known, strict=True) if before is None]
+            digests = [hashlib.sha256(new.patch).hexdigest() for new in submissions]
+            known = [
+                known_submission(run, holder, new, digest) for new, digest in zip(submissions, digests, strict=True)
+            ]
+            fresh = [new.key for new, before in zip(submissions, known, strict=True) if before is None]
             coming = fresh.count(None) + len({key for key in fresh if key is not None})
             if coming:
                 check_room(run, holder, coming, limit, quota)
-                bytes_coming = sum(len(new.patch) for new, before in zip(given, known, strict=True) if before is None)
+                bytes_coming = sum(
+                    len(new.patch) for new, before in zip(submissions, known, strict=True) if before is None
+                )
                 check_size(run, holder, bytes_coming, size, quota)
             stored, new_ones = [], 0
-            for new, digest, before in zip(given, digests, known, strict=True):
+            for new, digest, before in zip(submissions, digests, known, strict=True):
                 if found := before or known_submission(run, holder, new, digest):  # twice in one list
                     stored.append(found)
                     continue
@@ -143,7 +147,7 @@ class Queue:
                 ulid, created = run.execute(sql.ADD_SUBMISSION, row | more).one()
                 stored.append(StoredSubmission(ulid, new.task, new.model, new.key, "queued", 0, created))
             if request is not None:
-                keyed = {"holder": holder, "client_key": request, "digest": request_digest(given)}
+                keyed = {"holder": holder, "client_key": request, "digest": request_digest(submissions)}
                 run.execute(sql.ADD_REQUEST, keyed | {"ulids": json.dumps([each.ulid for each in stored])})
         return stored, new_ones
 
@@ -243,10 +247,10 @@ class Queue:
 
     def page(self, holder: str, after: str | None, limit: int) -> list[StoredSubmission]:
         """At most `limit` submissions of `holder` that follow `after`, in the order accepted; no whole verdicts."""
-        given = {"of_holder": holder, "limit": limit}
+        values = {"of_holder": holder, "limit": limit}
         if after is None:
-            return self._stored(sql.FIRST_PAGE, given)
-        return self._stored(sql.NEXT_PAGE, given | {"of_ulid": after})
+            return self._stored(sql.FIRST_PAGE, values)
+        return self._stored(sql.NEXT_PAGE, values | {"of_ulid": after})
 
     def results(self, holder: str, after: int, limit: int, *, whole: bool = True) -> list[StoredSubmission]:
         """At most `limit` submissions of `holder` with verdicts numbered above `after`, in the order of these.
@@ -257,8 +261,8 @@ class Queue:
             limit: How many.
             whole: Whether the whole verdict is wanted, which may be long.
         """
-        given = {"of_holder": holder, "after": after, "limit": limit}
-        return self._stored(sql.RESULTS if whole else sql.RESULTS_BRIEF, given)
+        values = {"of_holder": holder, "after": after, "limit": limit}
+        return self._stored(sql.RESULTS if whole else sql.RESULTS_BRIEF, values)
 
     def counts(self) -> Counts:
         """How many are waiting and under way, of everybody."""

@@ -112,10 +112,10 @@ async def submit(
     """
     if service.workers.stopping:
         raise ApiError(503, "stopping", "The server is stopping.", retry=5)
-    given = await read_given(request, service, holder)
+    entries = await read_given(request, service, holder)
     tasks = service.engine.tasks
     new = [
-        New(each.id, patch, each.model or "", each.key, each.priority, tasks[each.id].digest) for each, patch in given
+        New(each.id, patch, each.model or "", each.key, each.priority, tasks[each.id].digest) for each, patch in entries
     ]
     stored = await accept(service, holder, new, idempotency_key)
     return SubmissionReceipts(submissions=[_accepted(each) for each in stored])
@@ -206,7 +206,7 @@ async def results(
 async def _lines(
     service: Service, holder: str, after: int, wait: float, whole: bool, found: list[StoredSubmission]
 ) -> AsyncIterator[str]:
-    last = said = time.monotonic()
+    last = last_sent = time.monotonic()
     with service.waiting.taken(holder) as let, service.meters.streaming(), service.bell.listening() as rung:
         while let:  # else others were quicker, and it ends: its reader asks again
             for each in found:
@@ -215,13 +215,13 @@ async def _lines(
                 after = each.number
             now = time.monotonic()
             if found:
-                last = said = now
+                last = last_sent = now
             elif now - last >= wait or service.workers.stopping:
                 return
             else:
-                if now - said >= _KEEP_ALIVE:
+                if now - last_sent >= _KEEP_ALIVE:
                     yield "\n"
-                    said = now
+                    last_sent = now
                 await rung_within(rung, min(_LOOK, max(0.0, wait - (now - last))))
             try:
                 found = await run_in_threadpool(_read, service, holder, after, whole)

@@ -53,7 +53,7 @@ def run(service: Service, bound: socket.socket, grace: float, ready: Callable[[]
         service.workers.start()
         with server.signals():
             server.run([bound])
-            left = service.workers.stop(grace, lambda: server.told > 1)
+            left = service.workers.stop(grace, lambda: server.stop_signals > 1)
     finally:
         service.queue.database.close()
     if service.workers.lost:
@@ -69,7 +69,7 @@ class _Server(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, service: Service, ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self.told = 0
+        self.stop_signals = 0
         self._service = service
         self._ready = ready
 
@@ -89,9 +89,9 @@ class _Server(uvicorn.Server):
         yield
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        self.told += 1
+        self.stop_signals += 1
         self.should_exit = True
-        self.force_exit = self.told > 1
+        self.force_exit = self.stop_signals > 1
 
     async def on_tick(self, counter: int) -> bool:
         """Whether to end: when told to, and when nothing can be judged here any more."""

@@ -53,10 +53,10 @@ def open_tracing(url: str | None) -> Callable[[], None]:
     @contextmanager
     def record(name: str, since: float | None, attributes: Mapping[str, str | int]) -> Iterator[None]:
         start = None if since is None else int(since * 1e9)
-        told = {_PREFIX + key: value for key, value in attributes.items()}
+        prefixed = {_PREFIX + key: value for key, value in attributes.items()}
         # What an exception says may be a submission's words, and is not recorded.
         with tracer.start_as_current_span(
-            name, attributes=told, start_time=start, record_exception=False, set_status_on_exception=False
+            name, attributes=prefixed, start_time=start, record_exception=False, set_status_on_exception=False
         ) as opened:
             try:
                 yield

@@ -76,10 +76,10 @@ class RunViewer:
 
     def answer(self, target: str) -> ViewAnswer:
         """Answer the target of a GET request."""
-        asked = urlsplit(target)
-        path = unquote(asked.path, errors="surrogateescape")
+        parts = urlsplit(target)
+        path = unquote(parts.path, errors="surrogateescape")
         try:
-            return self._answer(path, asked.query)
+            return self._answer(path, parts.query)
         except RepoAssayError as error:
             return ViewAnswer(422, "html", _message(str(error)))
         except Exception as error:  # noqa: BLE001 - the next request may well be answered

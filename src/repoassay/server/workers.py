@@ -46,14 +46,14 @@ class Workers:
         queue: Where submissions wait.
         engine: Judges them, in as many places as it has workers, which on a cluster come and go; closed by `stop`.
         meters: Counts every verdict and fault.
-        told: Called with the submission after every verdict.
+        on_verdict: Called with the submission after every verdict.
         settings: How it judges.
     """
 
     queue: Queue
     engine: SubmissionEngine
     meters: PrometheusMetrics
-    told: Callable[[str], None]
+    on_verdict: Callable[[str], None]
     settings: WorkerSettings = field(default_factory=WorkerSettings)
     owner: str = field(default_factory=lambda: str(ULID()))
     lost: str = ""
@@ -205,24 +205,24 @@ class Workers:
             self._written(lambda: self.queue.put_back(claim, delay=delay))
             log_event("put_back", submission=claim.ulid, task=claim.task, claims=claim.claims)
             return
-        named, whose, told = word(verdict), verdict.outcome.whose.value, verdict
+        named, whose, public = word(verdict), verdict.outcome.whose.value, verdict
         if named == "ERROR":
-            said = printable(" ".join(verdict.comments), 500)
+            reason = printable(" ".join(verdict.comments), 500)
             # Where something of this machine is amiss, its words have paths and names of it.
-            told = verdict if claim.claims > _MOST_CLAIMS else verdict.model_copy(update={"comments": (_UNTOLD,)})
-            _LOG.warning("Fault at submission %s on %s: %s", claim.ulid, printable(claim.task), said)
+            public = verdict if claim.claims > _MOST_CLAIMS else verdict.model_copy(update={"comments": (_UNTOLD,)})
+            _LOG.warning("Fault at submission %s on %s: %s", claim.ulid, printable(claim.task), reason)
         if verdict.outcome is Outcome.INFRA_FAULT:
             self.meters.fault()
             if claim.faults < _MOST_FAULTS and claim.claims <= _MOST_CLAIMS:
                 self._written(lambda: self.queue.put_back(claim, fault=True, delay=0.5 * 4**claim.faults))
                 return
-        feedback = failure_feedback(told).replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+        feedback = failure_feedback(public).replace("\0", "\ufffd").encode("utf-8", "replace").decode()
         with stage_span("record", verdict=named, whose=whose):
-            written = self._written(lambda: self.queue.finish(claim, named, whose, feedback, told.model_dump_json()))
+            written = self._written(lambda: self.queue.finish(claim, named, whose, feedback, public.model_dump_json()))
         if written:
             seconds = time.monotonic() - began
             self.meters.judged(named, seconds)
-            self.told(claim.ulid)
+            self.on_verdict(claim.ulid)
             log_event(
                 "verdict", submission=claim.ulid, task=claim.task, verdict=named, whose=whose, claims=claim.claims,
                 waited=round(claim.waited, 3), seconds=round(seconds, 3),
@@ -235,8 +235,8 @@ class Workers:
         except BadInput:
             return None
         if claim.task_digest not in {None, folder.digest}:
-            told = "Submission %s is for another version of the task %s than is served here; it is left to others."
-            _LOG.warning(told, claim.ulid, printable(claim.task))
+            message = "Submission %s is for another version of the task %s than is served here; it is left to others."
+            _LOG.warning(message, claim.ulid, printable(claim.task))
             return None
         self.engine.ledger.remember({folder.digest: claim.answers})
         if claim.claims > _MOST_CLAIMS:

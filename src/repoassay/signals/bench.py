@@ -133,14 +133,14 @@ class ToolRunner:
 
 def _checked(done: Completed, what: str, codes: tuple[int, ...], limits: Limits) -> Completed:
     if done.exit.ended in _SAID:
-        said = _SAID[done.exit.ended].format(seconds=limits.seconds, memory=limits.memory // 2**20)
-        raise CannotRun(f"{what} {said}.")
+        ending = _SAID[done.exit.ended].format(seconds=limits.seconds, memory=limits.memory // 2**20)
+        raise CannotRun(f"{what} {ending}.")
     if done.exit.ended is not Ended.EXITED:
         raise CannotRun(f"{what} ended with {done.exit.ended.value.replace('_', ' ')}.")
     if codes and done.exit.code not in codes:
-        told = (done.stderr.strip() or done.stdout.strip()).decode("utf-8", "replace").splitlines()
+        output = (done.stderr.strip() or done.stdout.strip()).decode("utf-8", "replace").splitlines()
         raise CannotRun(
-            f"{what} ended with code {done.exit.code}: {printable(told[-1] if told else 'it said nothing', 300)}"
+            f"{what} ended with code {done.exit.code}: {printable(output[-1] if output else 'it said nothing', 300)}"
         )
     if done.exit.output_truncated and codes:
         raise CannotRun(f"{what} printed more than {limits.output} bytes.")

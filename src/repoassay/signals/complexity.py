@@ -38,8 +38,8 @@ def complexity(change: Change, bench: ToolRunner) -> list[Signal]:
             was = known[name].pop(0) if known[name] else None
             touched = any(first <= line <= last for line in each.added)
             if touched and count > _LIMIT and (was is None or was <= _LIMIT or count - was >= _GROWTH):
-                said = f"{name} has complexity {count}" + (", and is new." if was is None else f"; it had {was}.")
-                evidence.append(at_line(each.path, first, change.head.line(each.path, first), said))
+                sentence = f"{name} has complexity {count}" + (", and is new." if was is None else f"; it had {was}.")
+                evidence.append(at_line(each.path, first, change.head.line(each.path, first), sentence))
     return [judged(_ID, SignalAxis.QUALITY, _TITLE, evidence, threshold=_RULE)]
 
 

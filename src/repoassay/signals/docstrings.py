@@ -26,11 +26,13 @@ def docstrings(change: Change, bench: ToolRunner) -> list[Signal]:
     if not files:
         return [unknown_signal(_ID, SignalAxis.DOCUMENTATION, _TITLE, "The change touches no public Python module.")]
     written, names = bench.remember(change.base, "docstrings", lambda: _kept(change.base))
-    said = f"{written} of {names} public names of the base have a docstring."
+    sentence = f"{written} of {names} public names of the base have a docstring."
     if names < _FEWEST or written < _SHARE * names:
-        return [unknown_signal(_ID, SignalAxis.DOCUMENTATION, _TITLE, f"The project does not keep docstrings: {said}")]
+        return [
+            unknown_signal(_ID, SignalAxis.DOCUMENTATION, _TITLE, f"The project does not keep docstrings: {sentence}")
+        ]
     evidence = [found for each in files for found in _missed(change, each)]
-    return [judged(_ID, SignalAxis.DOCUMENTATION, _TITLE, evidence, threshold=_RULE, notes=(said,))]
+    return [judged(_ID, SignalAxis.DOCUMENTATION, _TITLE, evidence, threshold=_RULE, notes=(sentence,))]
 
 
 def _kept(base: Tree) -> tuple[int, int]:
@@ -55,8 +57,8 @@ def _missed(change: Change, each: FileChange) -> Iterator[SignalEvidence]:
         elif was is not None and was.docstring and not now.docstring:
             yield at_line(each.path, now.line, change.head.line(each.path, now.line), f"{name} lost its docstring.")
         for parameter in _undocumented(was, now):
-            said = f"{name} documents its parameters, but not {parameter}, which is new."
-            yield at_line(each.path, now.line, change.head.line(each.path, now.line), said)
+            sentence = f"{name} documents its parameters, but not {parameter}, which is new."
+            yield at_line(each.path, now.line, change.head.line(each.path, now.line), sentence)
 
 
 def _obvious(name: Name) -> bool:

@@ -50,8 +50,8 @@ def guides(change: Change, bench: ToolRunner) -> list[Signal]:
     if change.does_not_touch(lambda path: is_document(path) and not _is_changelog(path)):
         return [silent(id, axis, _GUIDES, notes=("The reference touches no guide either.",))]
     evidence = [
-        at_line(path, line, change.head.line(path, line), f"{said} {spoken[path]} speaks of this module's names.")
-        for path, line, said in altered if path in spoken
+        at_line(path, line, change.head.line(path, line), f"{sentence} {spoken[path]} speaks of this module's names.")
+        for path, line, sentence in altered if path in spoken
     ]  # fmt: skip
     return [judged(id, axis, _GUIDES, evidence)]
 
@@ -69,8 +69,8 @@ def changelog(change: Change, bench: ToolRunner) -> list[Signal]:
         return [silent(id, axis, _NEWS)]
     if change.does_not_touch(_is_changelog):
         return [silent(id, axis, _NEWS, notes=("The reference writes no entry either.",))]
-    said = f"The project keeps {kept}; the change writes nothing there."
-    return [judged(id, axis, _NEWS, [at_path(kept, said), *_first_lines(change)])]
+    sentence = f"The project keeps {kept}; the change writes nothing there."
+    return [judged(id, axis, _NEWS, [at_path(kept, sentence), *_first_lines(change)])]
 
 
 def _first_lines(change: Change) -> Iterator[SignalEvidence]:
@@ -97,12 +97,12 @@ def _altered(change: Change) -> dict[str, list[tuple[int, str]]]:
             continue
         before = change.base_tree(each)
         known, now = public(before) if before else {}, public(tree)
-        said = [(name.line, f"{key} is new.") for key, name in now.items() if key not in known]
-        said += [(name.line, f"{key} takes other arguments.") for key, name in now.items()
+        changes = [(name.line, f"{key} is new.") for key, name in now.items() if key not in known]
+        changes += [(name.line, f"{key} takes other arguments.") for key, name in now.items()
                  if key in known and known[key].signature != name.signature]  # fmt: skip
-        said += [(1, f"{key} is gone.") for key in known if key not in now]
-        if said:
-            found[each.path] = said
+        changes += [(1, f"{key} is gone.") for key in known if key not in now]
+        if changes:
+            found[each.path] = changes
     return found
 
 

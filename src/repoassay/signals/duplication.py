@@ -71,8 +71,8 @@ def duplication(change: Change, bench: ToolRunner) -> list[Signal]:
 
 def _shown(change: Change, each: _Copy) -> SignalEvidence:
     how = "the same but for names and literals" if each.renamed else "the same"
-    said = f"Lines {each.first} to {each.last} are {how} as {each.of} from line {each.at}."
-    return at_line(each.path, each.first, change.head.line(each.path, each.first), said)
+    sentence = f"Lines {each.first} to {each.last} are {how} as {each.of} from line {each.at}."
+    return at_line(each.path, each.first, change.head.line(each.path, each.first), sentence)
 
 
 def _copies(head: Tree, added: dict[str, list[list[_Token]]]) -> list[_Copy]:

@@ -83,8 +83,8 @@ def _through(bench: ToolRunner, tool: Tool, arguments: tuple[str, ...]) -> _Form
 
     def run(side: TreeSide, path: str, what: str) -> str:
         text = (side.tree.text(path) or "").encode("utf-8", "replace")
-        given = [part.replace("{path}", path) for part in arguments]
-        return bench.run(side, tool, *given, what=what, stdin=text).stdout.decode("utf-8", "replace")
+        words = [part.replace("{path}", path) for part in arguments]
+        return bench.run(side, tool, *words, what=what, stdin=text).stdout.decode("utf-8", "replace")
 
     return run
 
@@ -103,7 +103,7 @@ def _changed(each: FileChange, text: str, formatted: str) -> list[SignalEvidence
             )
     if before == after and text != formatted and each.added:
         found[max(each.added)] = "The formatter would change line ends or the end of the file."
-    return [at_line(each.path, line, each.added[line], said) for line, said in sorted(found.items())]
+    return [at_line(each.path, line, each.added[line], message) for line, message in sorted(found.items())]
 
 
 def _differences(before: list[str], after: list[str]) -> Iterator[tuple[int, int, list[str]]]:

@@ -80,13 +80,13 @@ def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 def _name(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, before: str) -> Name:
     if isinstance(node, ast.ClassDef):
         return Name(node.name, node.lineno, node, (), "", ast.get_docstring(node, clean=False))
-    given = node.args
-    plain = [each.arg for each in [*given.posonlyargs, *given.args]]
+    arguments = node.args
+    plain = [each.arg for each in [*arguments.posonlyargs, *arguments.args]]
     static = any(dotted(mark) == "staticmethod" for mark in node.decorator_list)
     parameters = plain[1:] if before and not static else plain
-    parameters += [each.arg for each in given.kwonlyargs]
+    parameters += [each.arg for each in arguments.kwonlyargs]
     try:
-        signature = ast.unparse(given)
+        signature = ast.unparse(arguments)
     except RecursionError:
         signature = "?"
     return Name(

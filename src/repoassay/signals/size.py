@@ -34,15 +34,15 @@ _SCOPE_RULE = "a changed file in a folder where the reference changes none; test
 def size(change: Change, bench: ToolRunner) -> list[Signal]:
     """Compare with the reference; without one only the figures are given."""
     own = _figures(change.diff)
-    said = f"The change: {own[0]} lines in {own[1]} files, {len(change.diff.files)} with tests and documents."
+    sentence = f"The change: {own[0]} lines in {own[1]} files, {len(change.diff.files)} with tests and documents."
     if change.reference is None:
-        why = f"The task has no reference change to compare with. {said}"
+        why = f"The task has no reference change to compare with. {sentence}"
         return [
             unknown_signal("size", SignalAxis.QUALITY, _SIZE, why),
             unknown_signal("scope", SignalAxis.QUALITY, _SCOPE, why),
         ]
     theirs = _figures(change.reference)
-    notes = (said, f"The reference: {theirs[0]} lines in {theirs[1]} files.")
+    notes = (sentence, f"The reference: {theirs[0]} lines in {theirs[1]} files.")
     larger = own[0] > _TIMES * theirs[0] and own[0] > theirs[0] + _LINES
     wider = own[1] > 2 * theirs[1] and own[1] >= theirs[1] + _FILES
     evidence = _largest(change) if larger or wider else []

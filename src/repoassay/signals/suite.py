@@ -94,8 +94,8 @@ def run_suite(
     )
     ran = SuiteRun(notes=tuple(dict.fromkeys(tool.note for tool in (pytest, coverage) if tool.note)))
     if not _read(done.channel, ran):
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
-        raise CannotRun(f"{what} ended before they were over (code {done.exit.code}): {said[-1][:300]}")
+        output = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
+        raise CannotRun(f"{what} ended before they were over (code {done.exit.code}): {output[-1][:300]}")
     return ran
 
 
@@ -107,10 +107,10 @@ def _distinct(mounts: Mapping[str, Mount]) -> tuple[Mount, ...]:
     return tuple(mounts.values())
 
 
-def _read(told: bytes, ran: SuiteRun) -> bool:
+def _read(channel: bytes, ran: SuiteRun) -> bool:
     """Read what came over the channel, which a test may have written to; returns whether the run came to its end."""
     over = False
-    for line in told.split(b"\n")[: _MOST + 10_000]:
+    for line in channel.split(b"\n")[: _MOST + 10_000]:
         try:
             over = _take(json.loads(line), ran) or over if line.strip() else over
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -108,16 +108,16 @@ def _faults(
 ) -> list[SignalEvidence]:
     before, after = states
     touches = any(test.holds(name) for name in head.touching)
-    said = ""
+    sentence = ""
     if after in ("failed", "inconclusive"):
-        said = f"{test.name} does not pass on the head ({after})."
+        sentence = f"{test.name} does not pass on the head ({after})."
     elif before == "passed" and not touches and head.touching:
-        said = f"{test.name} passes on the base, and runs none of the changed code."
+        sentence = f"{test.name} passes on the base, and runs none of the changed code."
     elif before == "inconclusive" and not touches and head.touching:
-        said = f"{test.name} could not be run on the base, and runs none of the changed code."
+        sentence = f"{test.name} could not be run on the base, and runs none of the changed code."
     elif before == "passed" and not any_tells:
-        said = f"{test.name} passes on the base, and no other new test fails there."
-    return [at_line(test.path, test.line, change.head.line(test.path, test.line), said)] if said else []
+        sentence = f"{test.name} passes on the base, and no other new test fails there."
+    return [at_line(test.path, test.line, change.head.line(test.path, test.line), sentence)] if sentence else []
 
 
 def _said(before: str, after: str, tells: bool) -> str:

@@ -42,8 +42,8 @@ def tests_added(change: Change, bench: ToolRunner) -> list[Signal]:
     evidence = []
     for each in sources[:10]:
         line = each.first
-        said = "Changed without a test."
-        evidence.append(at_line(each.path, line, each.added[line], said) if line else at_path(each.path, said))
+        sentence = "Changed without a test."
+        evidence.append(at_line(each.path, line, each.added[line], sentence) if line else at_path(each.path, sentence))
     return [judged(id, axis, _ADDED, evidence)]
 
 
@@ -51,7 +51,9 @@ def vacuous_tests(change: Change, bench: ToolRunner) -> list[Signal]:
     """Look at added and changed tests: empty, without assertion, with assertions that always hold, skipped."""
     evidence: list[SignalEvidence] = []
     for test in changed_tests(change):
-        evidence += [at_line(test.path, line, change.head.line(test.path, line), said) for line, said in _faults(test)]
+        evidence += [
+            at_line(test.path, line, change.head.line(test.path, line), sentence) for line, sentence in _faults(test)
+        ]
     for each in change.tests():
         if PurePosixPath(each.path).suffix in JAVASCRIPT:
             for line, text in sorted(each.added.items()):
@@ -79,8 +81,8 @@ def weakened_tests(change: Change, bench: ToolRunner) -> list[Signal]:
                 evidence.append(at_line(each.old, test.line, quoted, f"{test.name} was removed.", "old"))
             elif test.name in now and (fewer := len(assertions(test)) - len(assertions(now[test.name]))) > 0:
                 line = now[test.name].line
-                said = f"{test.name} has {fewer} assertions fewer than before."
-                evidence.append(at_line(each.path, line, change.head.line(each.path, line), said))
+                sentence = f"{test.name} has {fewer} assertions fewer than before."
+                evidence.append(at_line(each.path, line, change.head.line(each.path, line), sentence))
     return [judged("weakened_tests", SignalAxis.TESTING, _WEAKENED, evidence,
                    threshold="any, but for tests where the reference removes lines too")]  # fmt: skip
 

@@ -84,14 +84,14 @@ def bootstrap_mean(
     """
     if not 0 < confidence < 1 or draws < 100:
         raise ValueError(f"a bootstrap of {draws} draws at a confidence of {confidence} is impossible")
-    given = [list(task) for task in tasks if len(task)]
-    if not all(isfinite(value) for task in given for value in task):
+    clusters = [list(task) for task in tasks if len(task)]
+    if not all(isfinite(value) for task in clusters for value in task):
         raise ValueError("a bootstrap of values that are not finite is impossible")
     method = f"percentile bootstrap over tasks, {draws} draws, seed {seed}, {confidence * 100:g}%"
-    n = len(given)
-    if refusal := _refusal_of_values(given):
+    n = len(clusters)
+    if refusal := _refusal_of_values(clusters):
         return Interval(None, None, method, n, refusal)
-    sums, counts = [sum(task) for task in given], [len(task) for task in given]
+    sums, counts = [sum(task) for task in clusters], [len(task) for task in clusters]
     random, places = Random(seed), range(n)  # noqa: S311 - a seeded sample, not a secret
     means = []
     for _ in range(draws):

@@ -68,11 +68,11 @@ def clustered_mean(tasks: Sequence[Sequence[float]], confidence: float = 0.95) -
     """
     if not 0 < confidence < 1:
         raise ValueError(f"a confidence of {confidence} is not strictly between 0 and 1")
-    given = [list(task) for task in tasks if len(task)]
-    values = [value for task in given for value in task]
+    clusters = [list(task) for task in tasks if len(task)]
+    values = [value for task in clusters for value in task]
     if not all(isfinite(value) for value in values):
         raise ValueError("values that are not finite have no mean")
-    count, n = len(given), len(values)
+    count, n = len(clusters), len(values)
     if not n:
         return ClusteredMean(None, None, None, None, None, 0, 0, confidence, NOTHING)
     mean = fsum(values) / n
@@ -80,7 +80,7 @@ def clustered_mean(tasks: Sequence[Sequence[float]], confidence: float = 0.95) -
     if count == 1:
         reason = "one task alone does not tell how tasks differ"
         return ClusteredMean(mean, None, naive, None, None, count, n, confidence, reason)
-    apart = [fsum(value - mean for value in task) for task in given]
+    apart = [fsum(value - mean for value in task) for task in clusters]
     spread = max(values) - min(values)
     if max(map(abs, apart)) <= 1e-12 * spread * n:
         reason = f"no variation: every task has the mean {mean:g}"

@@ -189,7 +189,7 @@ def _at(alpha: float, power: float) -> str:
     return f"two-sided level {alpha:g}, power {power * 100:g}%"
 
 
-def _shares(**given: float) -> None:
-    for name, share in given.items():
+def _shares(**shares: float) -> None:
+    for name, share in shares.items():
         if not 0 <= share <= 1 + 1e-12:
             raise ValueError(f"{name} is a share between 0 and 1, not {share}")

@@ -78,7 +78,7 @@ def prediction_powered(
         none = Interval(None, None, kind, n, reason)
         return PredictionPowered(None, None, none, classical, None, weight or 0.0, n, others, reason)
     used = _best_weight(labels, judged, judged_only) if weight is None else weight
-    apart = [label - used * said for label, said in zip(labels, judged, strict=True)]
+    apart = [label - used * prediction for label, prediction in zip(labels, judged, strict=True)]
     value = used * fmean(judged_only) + fmean(apart)
     error = sqrt(used**2 * variance(judged_only) / others + variance(apart) / n)
     if error == 0:

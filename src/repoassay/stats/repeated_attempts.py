@@ -88,13 +88,13 @@ def _over_tasks(
 ) -> PassAtK:
     if k < 1 or not 0 < confidence < 1:
         raise ValueError(f"{name[:-1]}{k} at a confidence of {confidence} has no meaning")
-    given = list(counts)
-    values = [of_task(n, c, k) for n, c in given if n >= k]
-    left_out = len(given) - len(values)
+    pairs = list(counts)
+    values = [of_task(n, c, k) for n, c in pairs if n >= k]
+    left_out = len(pairs) - len(values)
     if not values:
         return PassAtK(k, None, Interval(None, None, "undefined", 0, NOTHING), 0, left_out, f"{name}, unbiased")
     mean, tasks = min(1.0, max(0.0, fmean(values))), len(values)
-    attempts = sum(n for n, _ in given if n >= k)
+    attempts = sum(n for n, _ in pairs if n >= k)
     if attempts == tasks:
         interval = wilson(round(mean * tasks), tasks, confidence)
         method = f"Wilson score over tasks, {confidence * 100:g}%"

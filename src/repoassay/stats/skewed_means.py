@@ -31,14 +31,14 @@ def skewed_mean(tasks: Sequence[Sequence[float]], confidence: float = 0.95) -> I
     Raises:
         ValueError: When the level is impossible or a value is not finite.
     """
-    given = [list(task) for task in tasks if len(task)]
-    mean, count = clustered_mean(given, confidence), len(given)
+    clusters = [list(task) for task in tasks if len(task)]
+    mean, count = clustered_mean(clusters, confidence), len(clusters)
     freedom = max(count / 2, 1.0)
     method = f"Hall's for skewed values, task-clustered, t({freedom:g}), {confidence * 100:g}%"
     if mean.value is None or mean.error is None or count < 3:
         reason = mean.undefined or "two tasks do not tell how skewed their values are"
         return Interval(None, None, method, count, reason)
-    apart = [fsum(value - mean.value for value in task) for task in given]
+    apart = [fsum(value - mean.value for value in task) for task in clusters]
     second, third = fsum(part * part for part in apart) / count, fsum(part * part * part for part in apart) / count
     skewness = third / (second * sqrt(second))
     lean, shift = skewness / (3 * sqrt(count)), skewness / (6 * sqrt(count))

@@ -49,8 +49,8 @@ def clustered_counts(counts: Iterable[tuple[int, int]], confidence: float = 0.95
 @lru_cache(maxsize=4096)
 def _exact_of_counts(counts: tuple[tuple[int, int], ...], confidence: float) -> Interval:
     """Kept, as a report shows one rate in several tables and asks for each end of its interval."""
-    given = [[1.0] * hits + [0.0] * (n - hits) for hits, n in counts if n]
-    return _exact(given, sum(map(len, given)), confidence)
+    clusters = [[1.0] * hits + [0.0] * (n - hits) for hits, n in counts if n]
+    return _exact(clusters, sum(map(len, clusters)), confidence)
 
 
 def clustered_shares(shares: Sequence[float], attempts: int, confidence: float = 0.95) -> Interval:
@@ -85,8 +85,8 @@ def clustered_difference(
     Raises:
         ValueError: When the level is impossible, or a value is not between -1 and 1.
     """
-    given = [list(task) for task in tasks if len(task)]
-    values = [value for task in given for value in task]
+    clusters = [list(task) for task in tasks if len(task)]
+    values = [value for task in clusters for value in task]
     if not all(isfinite(value) and abs(value) <= 1 for value in values):
         raise ValueError("a difference of two shares is between -1 and 1")
     n = len(values)
@@ -94,9 +94,9 @@ def clustered_difference(
     if not n:
         return Interval(None, None, method, 0, NOTHING)
     above, below = fsum(max(value, 0.0) for value in values) / n, fsum(max(-value, 0.0) for value in values) / n
-    number = _independent(given, above + below - (above - below) ** 2, confidence, pairs, normal=True)
+    number = _independent(clusters, above + below - (above - below) ** 2, confidence, pairs, normal=True)
     ends = tango_of_shares(above, below, number, confidence)
-    return Interval(*ends, method, len(given), note=_worth(number, max(n, pairs or 0), len(given)))
+    return Interval(*ends, method, len(clusters), note=_worth(number, max(n, pairs or 0), len(clusters)))
 
 
 def clustered_test(tasks: Sequence[Sequence[float]], draws: int = 10_000, seed: int = 0) -> Significance:
@@ -104,12 +104,12 @@ def clustered_test(tasks: Sequence[Sequence[float]], draws: int = 10_000, seed: 
 
     What is flipped is a task's sum, so that runs of a task never part (see `paired_permutation`).
     """
-    given = [list(task) for task in tasks if len(task)]
-    found = paired_permutation([fsum(task) for task in given], draws, seed)
-    n = sum(map(len, given))
+    clusters = [list(task) for task in tasks if len(task)]
+    found = paired_permutation([fsum(task) for task in clusters], draws, seed)
+    n = sum(map(len, clusters))
     if found.statistic is None:
         return found
-    return Significance(found.p_value, found.statistic * len(given) / n, found.method, found.n)
+    return Significance(found.p_value, found.statistic * len(clusters) / n, found.method, found.n)
 
 
 def _independent(

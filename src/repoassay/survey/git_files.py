@@ -97,10 +97,10 @@ def _kept(place: Path) -> Path | None:
     try:
         if place.is_dir():
             return place
-        said = read_regular(place, _LONGEST_LINK).decode()
+        line = read_regular(place, _LONGEST_LINK).decode()
     except (OSError, UnicodeDecodeError):
         return None
-    return place.parent / said[8:].strip() if said.startswith("gitdir: ") and "\0" not in said else None
+    return place.parent / line[8:].strip() if line.startswith("gitdir: ") and "\0" not in line else None
 
 
 def _rule(line: str, folder: str) -> _Rule | None:

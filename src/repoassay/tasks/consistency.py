@@ -120,7 +120,7 @@ def _criteria(
     grading: Grading, inputs: Inputs | None, contents: Contents, metrics: Collection[str] | None
 ) -> Iterator[Problem]:
     truths = {path for path in contents.below("tests") if not is_cache(path)}
-    given = None if inputs is None else {_plain(name) for name in inputs.files}
+    names = None if inputs is None else {_plain(name) for name in inputs.files}
     published = grading.published or PublishedCriteria()
     for stage, criteria in (
         ("process", grading.process),
@@ -139,9 +139,9 @@ def _criteria(
             if source == "truth" and _plain(name) not in truths:
                 what = f"names {quote(name)}, which is not in tests/."
                 yield Problem(FILE, f"{key}.against", what, suggest(name, truths) or "Add the file.")
-            if source == "input" and given is not None and _plain(name) not in given:
+            if source == "input" and names is not None and _plain(name) not in names:
                 what = f"names {quote(name)}, which inputs.files does not."
-                yield Problem(FILE, f"{key}.against", what, suggest(name, given) or "Name it there.")
+                yield Problem(FILE, f"{key}.against", what, suggest(name, names) or "Name it there.")
 
 
 def _steps(task: Task, contents: Contents) -> Iterator[Problem]:

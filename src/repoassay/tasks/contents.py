@@ -56,8 +56,8 @@ def scan(folder: Path) -> Contents:
                         if path.count("/") < _DEEPEST:
                             pending.append(f"{path}/")
                         else:
-                            said = f"is within more than {_DEEPEST} folders."
-                            problems.append(Problem(printable(path, 500), "", said, "Move it up."))
+                            message = f"is within more than {_DEEPEST} folders."
+                            problems.append(Problem(printable(path, 500), "", message, "Move it up."))
                     elif entry.is_file(follow_symlinks=False):
                         files[path] = entry.stat(follow_symlinks=False).st_size
                     else:

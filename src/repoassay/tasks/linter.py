@@ -101,11 +101,13 @@ def _on_solution(read: TaskFolder) -> Iterator[Advice]:
     """A solution that is an input as it was given shows a task that asks for nothing; no solution shows nothing."""
     if read.elsewhere and not _files(read.solution):
         yield Advice("solution", "", "is missing.", "Nothing shows that the task can be done.")
-    for given in _files(read.inputs):
+    for input_file in _files(read.inputs):
         for solution in _files(read.solution):
-            if given.stat().st_size == solution.stat().st_size > 0 and filecmp.cmp(given, solution, shallow=False):
+            if input_file.stat().st_size == solution.stat().st_size > 0 and filecmp.cmp(
+                input_file, solution, shallow=False
+            ):
                 file = f"solution/{printable(str(solution.relative_to(read.solution)))}"
-                what = f"is byte for byte the input {quote(given.relative_to(read.inputs))}."
+                what = f"is byte for byte the input {quote(input_file.relative_to(read.inputs))}."
                 yield Advice(file, "", what, "Check that the task asks for something.")
 
 

@@ -117,11 +117,11 @@ def _beginnings(ids: Sequence[str]) -> list[str]:
 
 
 def _bad_suite(located: Located, problems: Sequence[Problem]) -> BadTask:
-    told = list(problems[:_MOST])
+    listing = list(problems[:_MOST])
     if len(problems) > _MOST:
-        told.append(Problem(".", "", "has more problems than are listed here.", "Solve these first."))
+        listing.append(Problem(".", "", "has more problems than are listed here.", "Solve these first."))
     alone = located.folders == (located.path,)
-    return BadTask(printable(str(located.path), 500), told, noun="task folder" if alone else "suite")
+    return BadTask(printable(str(located.path), 500), listing, noun="task folder" if alone else "suite")
 
 
 def _digest(located: Located, tasks: Sequence[TaskFolder]) -> str:

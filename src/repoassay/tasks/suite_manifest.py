@@ -108,9 +108,9 @@ def data_folder(suite: str) -> Path:
 
     The suite's name is the folder in it.
     """
-    given = os.environ.get("REPOASSAY_DATA")
+    value = os.environ.get("REPOASSAY_DATA")
     base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local/share")
-    return (Path(given) if given else Path(base, "repoassay")).absolute() / suite
+    return (Path(value) if value else Path(base, "repoassay")).absolute() / suite
 
 
 def read_manifest(folder: Path, name: str, data: SuiteData) -> Manifest:

@@ -61,8 +61,8 @@ class MutantTrial(Record):
             return f"{self.path}: no test fails when the change of this file is left out."
         if self.kind is MutantKind.HUNK:
             base = f" are as on the base, `{self.now}`" if self.now else " are left out, as on the base"
-            told = f"the lines from `{self.was}` on" if self.was else "the lines removed here"
-            return f"{place}: no test fails when {told}{base}."
+            lines = f"the lines from `{self.was}` on" if self.was else "the lines removed here"
+            return f"{place}: no test fails when {lines}{base}."
         if not self.now:
             return f"{place}: no test fails without `{self.was}`."
         return f"{place}: no test fails when `{self.was}` reads `{self.now}`."

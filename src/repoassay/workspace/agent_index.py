@@ -91,8 +91,8 @@ def _commit_day(repository: Repository, cache: Cache) -> date:
         run_git(git, "init", "--quiet", "--bare", "--template=")
         url = repository.source.removeprefix("git:")
         run_git(git, "fetch", "--quiet", "--depth=1", "--no-tags", "--filter=tree:0", url, revision, seconds=1800)
-        made = int(run_git(git, "log", "-1", "--format=%ct", revision))
-        (part / "day").write_text(datetime.fromtimestamp(made, UTC).date().isoformat())
+        seconds = int(run_git(git, "log", "-1", "--format=%ct", revision))
+        (part / "day").write_text(datetime.fromtimestamp(seconds, UTC).date().isoformat())
 
     return date.fromisoformat((cache.entry("days", revision, build) / "day").read_text())
 
@@ -101,11 +101,11 @@ def _release_day(kind: str, repository: Repository, indexes: Indexes, store: Sto
     """When the release was uploaded; None where the index does not tell."""
     name, _, version = repository.source.partition(":")[2].rpartition("==")
     if kind == "npm":
-        told = _page(store, f"{indexes.node.rstrip('/')}/{name.replace('/', '%2f')}", "application/json")
-        times = told.get("time")
+        page = _page(store, f"{indexes.node.rstrip('/')}/{name.replace('/', '%2f')}", "application/json")
+        times = page.get("time")
         return day_of(str(times.get(version) or "")) if isinstance(times, dict) else None
-    told = _page(store, f"{indexes.python.rstrip('/')}/{re.sub(r'[-_.]+', '-', name).lower()}/", _SIMPLE)
-    files = told.get("files")
+    page = _page(store, f"{indexes.python.rstrip('/')}/{re.sub(r'[-_.]+', '-', name).lower()}/", _SIMPLE)
+    files = page.get("files")
     for item in files if isinstance(files, list) else ():
         if isinstance(item, dict) and (item.get("hashes") or {}).get("sha256") == repository.sha256:
             return day_of(str(item.get("upload-time") or ""))
@@ -117,7 +117,7 @@ def _page(store: Store, url: str, accept: str) -> dict[str, object]:
     if "json" not in kind:
         return {}
     try:
-        told = json.loads(body)
+        document = json.loads(body)
     except ValueError as error:
         raise InfraFault(f"The index answers {url} with what is not JSON.") from error
-    return told if isinstance(told, dict) else {}
+    return document if isinstance(document, dict) else {}

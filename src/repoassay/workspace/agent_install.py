@@ -114,8 +114,8 @@ def _other_python(wanted: str) -> AgentInterpreter | None:
     found = _say([uv_program(), "python", "find", "--no-project", "--no-python-downloads", wanted])
     if not found:
         return None
-    said = _say([found, "-I", "-c", "import sys; print(sys.base_prefix); print(*sys.version_info[:3])"])
-    base, _, version = said.partition("\n")
+    output = _say([found, "-I", "-c", "import sys; print(sys.base_prefix); print(*sys.version_info[:3])"])
+    base, _, version = output.partition("\n")
     if not version:
         return None
     return AgentInterpreter(Path(found), Path(base), tuple(int(part) for part in version.split()))
@@ -175,12 +175,12 @@ def install_agent(key: str, recipe: Recipe, interpreter: AgentInterpreter, cache
 
 
 def _read(entry: Path) -> Installed:
-    said = json.loads((entry / "installed.json").read_text("utf-8"))
+    document = json.loads((entry / "installed.json").read_text("utf-8"))
     return Installed(
         entry / "tree",
-        tuple(Mount(Path(folder), folder) for folder in said["mounts"]),
-        tuple(said["path"]),
-        tuple(said["packages"]),
+        tuple(Mount(Path(folder), folder) for folder in document["mounts"]),
+        tuple(document["path"]),
+        tuple(document["packages"]),
     )
 
 

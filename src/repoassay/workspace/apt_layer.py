@@ -53,9 +53,9 @@ def apt_layer(names: tuple[str, ...], cache: Cache, sandbox: Sandbox) -> Path:
         _lead_links(part)
         for plugins in part.glob("usr/lib/*/graphviz") if (part / "usr/bin/dot").is_file() else ():
             _list_plugins(plugins.relative_to(part), part, sandbox)
-        for told in part.rglob("*.pc"):
-            if told.is_file() and not told.is_symlink():
-                told.write_bytes(told.read_bytes().replace(b"=/usr", b"=/env/apt/usr"))
+        for file in part.rglob("*.pc"):
+            if file.is_file() and not file.is_symlink():
+                file.write_bytes(file.read_bytes().replace(b"=/usr", b"=/env/apt/usr"))
         take_over(part, manifest_place(part), leads_to=SHOWN)
 
     return intact_entry(cache, "apt", hashlib.sha256(identity.encode()).hexdigest()[:32], build)
@@ -69,13 +69,13 @@ def _download(names: tuple[str, ...], place: Path) -> Path | None:
     own = ["-o", f"Dir::Cache={place}", "-o", f"Dir::Log={place}", "-o", "APT::Sandbox::User=", "-o",
            "Debug::NoLocking=1", "-o", f"Dir::Cache::archives={archives}"]  # fmt: skip
     wanted = ["install", "--yes", "--download-only", "--no-install-recommends", "--", *names]
-    said = _apt([*own, *wanted])
-    if said is not None:
+    error = _apt([*own, *wanted])
+    if error is not None:
         newer = [*own, "-o", f"Dir::State::lists={place / 'lists'}"]
-        said = _apt([*newer, "update"]) or _apt([*newer, *wanted])
-    if said is not None:
+        error = _apt([*newer, "update"]) or _apt([*newer, *wanted])
+    if error is not None:
         raise Unavailable(
-            f"apt does not get the packages {', '.join(names)}: {said}",
+            f"apt does not get the packages {', '.join(names)}: {error}",
             "Correct environment.apt, or run apt-get update.",
         )
     for package in archives.glob("libc6_*.deb"):
@@ -113,8 +113,8 @@ def _unpack(packages: Path, part: Path, sandbox: Sandbox) -> None:
         )
     )
     if done.exit.ended is not Ended.EXITED or done.exit.code:
-        said = done.stderr.decode(errors="replace").strip()[-300:]
-        raise InfraFault(f"The Debian packages could not be unpacked: {said or done.exit.ended}.")
+        message = done.stderr.decode(errors="replace").strip()[-300:]
+        raise InfraFault(f"The Debian packages could not be unpacked: {message or done.exit.ended}.")
 
 
 def _list_plugins(plugins: Path, part: Path, sandbox: Sandbox) -> None:
@@ -128,8 +128,8 @@ def _list_plugins(plugins: Path, part: Path, sandbox: Sandbox) -> None:
         )
     )
     if done.exit.ended is not Ended.EXITED or done.exit.code:
-        said = done.stderr.decode(errors="replace").strip()[-300:]
-        raise InfraFault(f"The plug-ins of Graphviz could not be listed: {said or done.exit.ended}.")
+        message = done.stderr.decode(errors="replace").strip()[-300:]
+        raise InfraFault(f"The plug-ins of Graphviz could not be listed: {message or done.exit.ended}.")
 
 
 def _lead_links(layer: Path) -> None:

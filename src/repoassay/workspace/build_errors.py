@@ -28,9 +28,9 @@ def build_error(printed: str, cache: Cache) -> str:
     lines = [_BEFORE.sub("", line).strip() for line in printed.splitlines()]
     lines = [line for line in lines if not _NOISE.match(line)]
     place = next((number for number, line in enumerate(lines) if _TELLS.match(line)), len(lines) - 1)
-    told = one_line(" ".join(_sentence(lines[place:])), _LONGEST) if lines else "it printed nothing"
+    reason = one_line(" ".join(_sentence(lines[place:])), _LONGEST) if lines else "it printed nothing"
     kept = _kept(printed, cache) if len(lines) > 1 else ""
-    return f"{told.rstrip('.')}.{f' All it printed is in {kept}.' if kept else ''}"
+    return f"{reason.rstrip('.')}.{f' All it printed is in {kept}.' if kept else ''}"
 
 
 def _sentence(lines: list[str]) -> list[str]:

@@ -43,9 +43,9 @@ def _shared_digests(entry: Path | None) -> dict[tuple[int, int], str]:
     """Digests of the files of an entry by device and inode; nothing that its manifest does not tell."""
     if entry is None or not is_intact(entry, manifest_place(entry)):
         return {}
-    told = json.loads(manifest_place(entry).read_text("utf-8", "surrogateescape"))
+    manifest = json.loads(manifest_place(entry).read_text("utf-8", "surrogateescape"))
     found: dict[tuple[int, int], str] = {}
-    for name, about in told.items():
+    for name, about in manifest.items():
         if isinstance(about, list):
             status = (entry / name).lstat()
             found[status.st_dev, status.st_ino] = about[2]
@@ -131,13 +131,13 @@ def is_intact(tree: Path, manifest: Path) -> bool:
     return len(now) == len(listed)
 
 
-def _looked_at(path: Path, told: object) -> list[object] | None:
+def _looked_at(path: Path, facts: object) -> list[object] | None:
     """What to note of a file that is as it was told; None for one that is not."""
-    if not isinstance(told, list):
+    if not isinstance(facts, list):
         return None
     status = path.stat(follow_symlinks=False)
-    quick = [stat.S_IMODE(status.st_mode), status.st_size, told[2], status.st_mtime_ns, status.st_ctime_ns]
-    return quick if quick == told or _of(path)[:3] == told[:3] else None
+    quick = [stat.S_IMODE(status.st_mode), status.st_size, facts[2], status.st_mtime_ns, status.st_ctime_ns]
+    return quick if quick == facts or _of(path)[:3] == facts[:3] else None
 
 
 def _replace(manifest: Path, listed: dict[str, object]) -> None:

@@ -95,8 +95,8 @@ def build_repository(
 def unreached_hosts(task: Task) -> list[str]:
     """The hosts that a task's build fetches from and that builds here may not reach."""
     rules = Indexes.configured().public_rules()
-    told = [(each, HostRule.parse(each)) for each in task.environment.hosts]
-    return [each for each, host in told if not any(rule.allows(host.host, host.port or 443) for rule in rules)]
+    hosts = [(each, HostRule.parse(each)) for each in task.environment.hosts]
+    return [each for each, host in hosts if not any(rule.allows(host.host, host.port or 443) for rule in rules)]
 
 
 def _check_hosts(folder: TaskFolder) -> None:
@@ -153,9 +153,9 @@ def take_repository(repo: Path, tracked: Sequence[str] | None) -> None:
     left = run_git(repo, "ls-files", "-z", "--others", "--directory", "--no-empty-directory").split(b"\0")
     exclude = repo / ".git" / "info" / "exclude"
     exclude.write_bytes(b"".join(os.fsencode(f"/{os.fsdecode(name).translate(_SPECIAL)}\n") for name in left if name))
-    said = run_git(repo, "status", "--porcelain", "-z")
-    if said:
-        raise InfraFault(f"The build left what git cannot pass over: {os.fsdecode(said[:200])!r}.")
+    changes = run_git(repo, "status", "--porcelain", "-z")
+    if changes:
+        raise InfraFault(f"The build left what git cannot pass over: {os.fsdecode(changes[:200])!r}.")
     check_no_history(repo)
     settle(repo)
 

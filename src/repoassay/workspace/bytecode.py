@@ -87,8 +87,8 @@ def bytecode_of(base: Path, cache: Cache, sandbox: Sandbox, line: str | None = N
             )
         )
         if done.exit.ended is not Ended.EXITED or done.exit.code:
-            said = done.stderr.decode(errors="replace").strip()[-300:]
-            raise InfraFault(f"The checkout {base} could not be compiled: {done.exit.ended}. {said}")
+            message = done.stderr.decode(errors="replace").strip()[-300:]
+            raise InfraFault(f"The checkout {base} could not be compiled: {done.exit.ended}. {message}")
         settle(part)
 
     return cache.entry("bytecode", hashlib.sha256(identity.encode()).hexdigest()[:32], build)

@@ -69,11 +69,11 @@ def read_left(
     diff = changes_between(base, tree)
     start = run_git(base, "rev-parse", "HEAD", env={"GIT_DIR": str(base / ".git")}).decode().strip()
     with temporary_folder("tip") as tip:
-        told = _read(base, start, git, Path(tip), sandbox, cancel)
-        commits = _commits(told, start)
+        report = _read(base, start, git, Path(tip), sandbox, cancel)
+        commits = _commits(report, start)
         if not commits.tip:
             return LeftCommits(diff, _with(commits, uncommitted=bool(diff.strip())))
-        if not told.get("wrote"):
+        if not report.get("wrote"):
             return LeftCommits(diff, _with(commits, uncommitted=True))
         committed = changes_between(base, Path(tip))
     if diff.strip() or not committed.strip():
@@ -107,31 +107,31 @@ def _read(
     if done.exit.ended is not Ended.EXITED or done.exit.code != 0:
         return {"failed": f"reading them ended as {done.exit.ended.value}"}
     try:
-        told = json.loads(done.stdout)
+        document = json.loads(done.stdout)
     except (ValueError, RecursionError):
         return {"failed": "what was read is no JSON"}
-    return told if isinstance(told, dict) else {"failed": "what was read is no object"}
+    return document if isinstance(document, dict) else {"failed": "what was read is no object"}
 
 
-def _commits(told: Mapping[str, Any], start: str) -> Commits:
-    if "failed" in told:
-        return Commits(base=start, notes=(f"The commits cannot be read: {block(str(told['failed']))}.",))
+def _commits(report: Mapping[str, Any], start: str) -> Commits:
+    if "failed" in report:
+        return Commits(base=start, notes=(f"The commits cannot be read: {block(str(report['failed']))}.",))
     try:
         return Commits(
             base=start,
-            branch=block(str(told["branch"]))[:200],
-            tip=told["tip"],
-            commits=tuple(_commit(each) for each in told["commits"]),
-            more=told["more"],
-            notes=tuple(block(str(note)) for note in told["notes"][:20]),
+            branch=block(str(report["branch"]))[:200],
+            tip=report["tip"],
+            commits=tuple(_commit(each) for each in report["commits"]),
+            more=report["more"],
+            notes=tuple(block(str(note)) for note in report["notes"][:20]),
         )
     except (LookupError, TypeError, ValidationError) as error:
         return Commits(base=start, notes=(f"The commits cannot be read: {type(error).__name__}.",))
 
 
-def _commit(told: Mapping[str, Any]) -> Commit:
+def _commit(values: Mapping[str, Any]) -> Commit:
     """One commit, as the model takes it; a time that is none is left out."""
-    fields = {key: _texts(value) for key, value in told.items()}
+    fields = {key: _texts(value) for key, value in values.items()}
     try:
         return Commit.model_validate_json(json.dumps(fields))
     except ValidationError:

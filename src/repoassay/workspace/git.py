@@ -68,6 +68,6 @@ def run_git(
     except subprocess.TimeoutExpired as error:
         raise InfraFault(f"git {arguments[0]} took longer than {seconds:g} s in {folder}.") from error
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip()[-500:]
-        raise InfraFault(f"git {arguments[0]} failed in {folder}: {said}")
+        message = done.stderr.decode(errors="replace").strip()[-500:]
+        raise InfraFault(f"git {arguments[0]} failed in {folder}: {message}")
     return done.stdout

@@ -97,10 +97,10 @@ def take_image(folder: TaskFolder, cache: Cache, images: TaskImageSandbox) -> tu
     key = hashlib.sha256("\0".join((_FORMAT, found.id, revision)).encode()).hexdigest()[:32]
 
     def build(part: Path) -> None:
-        asked = _ImageReader(found, images, part / key)
+        reader = _ImageReader(found, images, part / key)
         (part / "repo").mkdir()
-        asked.copy_repository(part / "repo", revision)
-        asked.describe()
+        reader.copy_repository(part / "repo", revision)
+        reader.describe()
 
     entry = cache.entry("images", key, build)
     return entry / "repo", entry / key
@@ -128,8 +128,8 @@ class _ImageReader:
     def copy_repository(self, into: Path, revision: str) -> None:
         """Copy the repository, as one commit of what is tracked in the image."""
         place = self._known.repository
-        told = self._asked(("/bin/sh", "-c", _TRACKED, "sh", place, str(_NEAR)), {}).stdout
-        commits, _, names = told.partition(b"\n\n")
+        output = self._asked(("/bin/sh", "-c", _TRACKED, "sh", place, str(_NEAR)), {}).stdout
+        commits, _, names = output.partition(b"\n\n")
         if revision and revision.encode() not in commits.split():
             known = self._asked(("/bin/sh", "-c", _KNOWN, "sh", place, revision), {}, ok=(0, 1, 128)).exit.code == 0
             if known:
@@ -145,9 +145,9 @@ class _ImageReader:
 
     def _activated(self) -> tuple[str, list[int], dict[str, str]]:
         variables = {name: value for name, value in self._image.variables.items() if name not in _OURS}
-        said = self._asked(("/bin/bash", "-c", _ACTIVATED), variables).stdout
+        output = self._asked(("/bin/bash", "-c", _ACTIVATED), variables).stdout
         try:
-            return _read_activated(said)
+            return _read_activated(output)
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise self._fault("says of its environment what cannot be read") from error
 
@@ -165,7 +165,7 @@ class _ImageReader:
 
             command = Command(
                 argv=("/bin/sh", "-c", _TREE, "sh", place), mounts=(Mount(self._folder, "/env"),), limits=_LIMITS,
-                channel=True, told=told,
+                channel=True, on_channel=told,
             )  # fmt: skip
             done = self._images.run(command, over)
         if over.is_set():
@@ -179,8 +179,10 @@ class _ImageReader:
 
     def _check(self, done: Completed, ok: tuple[int, ...] = (0,)) -> None:
         if done.exit.ended is not Ended.EXITED or done.exit.code not in ok or done.exit.output_truncated:
-            said = done.stderr.decode("utf-8", "replace").strip()[-300:]
-            raise self._fault(f"has no repository at {self._known.repository}, or no environment, as rows ask: {said}")
+            message = done.stderr.decode("utf-8", "replace").strip()[-300:]
+            raise self._fault(
+                f"has no repository at {self._known.repository}, or no environment, as rows ask: {message}"
+            )
 
     def _fault(self, what: str) -> InfraFault:
         return InfraFault(f"The image {self._image.name} {what}.", "See that the row and the image belong together.")
@@ -221,9 +223,9 @@ def _inner_parts(name: str) -> tuple[str, ...]:
     return path.parts
 
 
-def _read_activated(said: bytes) -> tuple[str, list[int], dict[str, str]]:
+def _read_activated(output: bytes) -> tuple[str, list[int], dict[str, str]]:
     """Interpreter, its version and variables; raises `ValueError`, `TypeError` or `AttributeError` for what is none."""
-    python, version, found = json.loads(said)
+    python, version, found = json.loads(output)
     kept = {
         name: value
         for name, value in found.items()

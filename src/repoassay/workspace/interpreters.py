@@ -134,16 +134,16 @@ def _managed() -> tuple[Path, ...]:
 
 def _probe(program: Path) -> CPython | None:
     """None for what does not run, another implementation, another machine's, and the system's own."""
-    told = _say([str(program), "-I", "-S", "-c", _PROBE]).split("\n")
-    about = told[0].split()
-    if len(told) != 3 or len(about) != 3 or about[0] != "cpython" or about[1] != os.uname().machine:
+    lines = _say([str(program), "-I", "-S", "-c", _PROBE]).split("\n")
+    about = lines[0].split()
+    if len(lines) != 3 or len(about) != 3 or about[0] != "cpython" or about[1] != os.uname().machine:
         return None
-    base = Path(told[1])
+    base = Path(lines[1])
     if base == Path("/usr") or re.fullmatch(r"\d+\.\d+\.\d+", about[2]) is None:
         return None
     major, minor, patch = (int(part) for part in about[2].split("."))
     real = base / "bin" / f"python{major}.{minor}"
-    return CPython(real, base, (major, minor, patch), told[2]) if real.is_file() else None
+    return CPython(real, base, (major, minor, patch), lines[2]) if real.is_file() else None
 
 
 def _say(argv: list[str]) -> str:
@@ -159,10 +159,10 @@ def _say(argv: list[str]) -> str:
 def interpreter_findings() -> list[HostFinding]:
     """Which release lines environments can be made for, as findings for `repoassay doctor`."""
     found = {line: _found(line) for line in RELEASE_LINES}
-    said = ", ".join(".".join(map(str, each.version)) for each in found.values() if each) or "none"
+    versions = ", ".join(".".join(map(str, each.version)) for each in found.values() if each) or "none"
     missing = [line for line, each in found.items() if each is None]
     remedy = f"For tasks that need others: {'; '.join(map(_command, missing))}" if missing else ""
-    return [HostFinding("interpreters", "degraded" if missing else "ok", said, remedy)]
+    return [HostFinding("interpreters", "degraded" if missing else "ok", versions, remedy)]
 
 
 def interpreter_tree(interpreter: CPython, cache: Cache, sandbox: Sandbox) -> Path:
@@ -198,8 +198,8 @@ def _copy(interpreter: CPython, part: Path) -> None:
         else:
             shutil.copy2(source, target, follow_symlinks=False)
     (part / "lib" / f"python{line}" / "site-packages").mkdir()
-    for told in part.glob(f"lib/python{line}/**/_sysconfigdata*.py"):
-        told.write_text(told.read_text("utf-8").replace(str(base), "/env"), "utf-8")
+    for file in part.glob(f"lib/python{line}/**/_sysconfigdata*.py"):
+        file.write_text(file.read_text("utf-8").replace(str(base), "/env"), "utf-8")
 
 
 def _graphics(base: Path) -> list[Path]:
@@ -231,8 +231,8 @@ def _complete(interpreter: CPython, part: Path, sandbox: Sandbox) -> None:
         )
     )
     if done.exit.ended is not Ended.EXITED or done.exit.code:
-        said = done.stderr.decode(errors="replace").strip()[-300:]
+        text = done.stderr.decode(errors="replace").strip()[-300:]
         raise InfraFault(
-            f"The Python {interpreter.line} at {interpreter.base} does not work as a copy: {said or done.exit.ended}.",
+            f"The Python {interpreter.line} at {interpreter.base} does not work as a copy: {text or done.exit.ended}.",
             f"Get another one. {how_to_get(interpreter.line)}",
         )

@@ -30,12 +30,12 @@ def node_version() -> str:
 @functools.cache
 def _version(program: str) -> str:
     try:
-        said = subprocess.run(
+        version = subprocess.run(
             [program, "--version"], capture_output=True, text=True, timeout=30, check=True, stdin=subprocess.DEVNULL
         ).stdout
     except (OSError, subprocess.SubprocessError) as error:
         raise Unavailable(f"{program} cannot be run: {error}.", "Install Node anew.") from error
-    return said.strip().removeprefix("v")
+    return version.strip().removeprefix("v")
 
 
 def check_node(wanted: str, what: str) -> None:

@@ -47,10 +47,10 @@ def _registry() -> str:
         if os.environ.get(setting):
             return os.environ[setting].rstrip("/")
     try:
-        said = Path(os.environ.get("NPM_CONFIG_USERCONFIG") or Path.home() / ".npmrc").read_text(encoding="utf-8")
+        settings = Path(os.environ.get("NPM_CONFIG_USERCONFIG") or Path.home() / ".npmrc").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, RuntimeError):
-        said = ""
-    found = re.search(r"^registry\s*=\s*(\S+)\s*$", said, re.MULTILINE)
+        settings = ""
+    found = re.search(r"^registry\s*=\s*(\S+)\s*$", settings, re.MULTILINE)
     return (found[1] if found else _DEFAULT).rstrip("/")
 
 

@@ -104,11 +104,11 @@ class PreparedTask:
     @property
     def edits(self) -> dict[str, FileEdit | None]:
         """Files put into the workspace before the agent starts."""
-        given = {self.instruction: FileEdit(self.folder.instruction.encode())}
+        files = {self.instruction: FileEdit(self.folder.instruction.encode())}
         rules = self.folder.task.rules
         if rules and not _own(rules):
-            given[_RULES] = FileEdit((self.folder.path / rules).read_bytes())
-        return dict(given)
+            files[_RULES] = FileEdit((self.folder.path / rules).read_bytes())
+        return dict(files)
 
     @property
     def env(self) -> dict[str, str]:

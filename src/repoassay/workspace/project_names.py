@@ -94,7 +94,7 @@ def _packages(tree: Path, root: str) -> list[str]:
 
 
 def _pyproject(text: str) -> Iterator[object]:
-    told = tomllib.loads(text)
+    document = tomllib.loads(text)
     for keys in (
         ("project", "name"),
         ("tool", "poetry", "name"),
@@ -102,7 +102,7 @@ def _pyproject(text: str) -> Iterator[object]:
         ("tool", "flit", "metadata", "module"),
         ("tool", "flit", "module", "name"),
     ):
-        value: object = told
+        value: object = document
         for key in keys:
             value = value.get(key) if isinstance(value, dict) else None
         yield value
@@ -119,8 +119,8 @@ def _setup_py(text: str) -> Iterator[object]:
 
 
 def _package_json(text: str) -> Iterator[object]:
-    told = json.loads(text)
-    yield told.get("name") if isinstance(told, dict) else None
+    document = json.loads(text)
+    yield document.get("name") if isinstance(document, dict) else None
 
 
 _READERS: dict[str, Callable[[str], Iterator[object]]] = {

@@ -61,14 +61,14 @@ class Reader:
             assert process.stdout is not None
             late = threading.Timer(SECONDS, process.kill)  # a tree may unfold to more than any disk holds
             late.start()
-            said = process.stdout.read(most + 1)
-            if len(said) > most:
+            data = process.stdout.read(most + 1)
+            if len(data) > most:
                 process.kill()
             process.wait()
             late.cancel()
-        if len(said) <= most and process.returncode != 0:
+        if len(data) <= most and process.returncode != 0:
             raise ReadFailed(arguments[0])
-        return said[:most]
+        return data[:most]
 
     def refs(self) -> dict[str, str]:
         """Commit ids by branch, loose ones before packed ones."""
@@ -151,10 +151,10 @@ def read(reader: Reader) -> dict[str, Any]:
     roots = reader.git("merge-base", "--all", reader.base, tip) if related(reader, tip) else b""
     if reader.base.encode() not in roots.split():
         notes.append("The commits do not build on the one that was given.")
-    told = []
+    documents = []
     for name in commits[:MOST_COMMITS]:
         try:
-            told.append(reader.commit(name))
+            documents.append(reader.commit(name))
         except ReadFailed:
             notes.append(f"The commit {name[:12]} cannot be read.")
     wrote = False
@@ -164,7 +164,7 @@ def read(reader: Reader) -> dict[str, Any]:
     except ReadFailed:
         notes.append("The files of the last commit cannot be read.")
     more = max(0, len(commits) - MOST_COMMITS)
-    return {"branch": branch, "tip": tip, "commits": told, "more": more, "notes": notes, "wrote": wrote}
+    return {"branch": branch, "tip": tip, "commits": documents, "more": more, "notes": notes, "wrote": wrote}
 
 
 def related(reader: Reader, tip: str) -> bool:

@@ -48,8 +48,8 @@ def check_signature(path: Path, signers: Path, who: str) -> bool:
         raise BadInput(f"{printable(str(path), 300)} is not signed.", "Release it with --key FILE.")
     if not signers.is_file():
         raise BadInput(f"There is no file {printable(str(signers), 300)}.", "Write NAME and the public key on a line.")
-    asked = ("verify", "-f", str(signers.resolve()), "-I", who, "-n", NAMESPACE, "-s", str(signature.resolve()))
-    return _run(*asked, content=path.read_bytes()).returncode == 0
+    arguments = ("verify", "-f", str(signers.resolve()), "-I", who, "-n", NAMESPACE, "-s", str(signature.resolve()))
+    return _run(*arguments, content=path.read_bytes()).returncode == 0
 
 
 def _run(*arguments: str, content: bytes = b"") -> subprocess.CompletedProcess[bytes]:

@@ -208,9 +208,9 @@ def _call(program: str, *arguments: str, env: Mapping[str, str] | None = None) -
     except subprocess.TimeoutExpired as error:
         raise BadInput(f"{program} did not answer within {_SECONDS} s.", "Ask who runs the cluster.") from error
     if done.returncode:
-        said = printable(" ".join(done.stderr.split()), 400)
+        message = printable(" ".join(done.stderr.split()), 400)
         raise BadInput(
-            f"{program} refused: {said}",
+            f"{program} refused: {message}",
             "See `man sbatch`; its options come from --slurm-option or slurm://NODES?OPTION=VALUE.",
         )
     return done.stdout

@@ -59,14 +59,14 @@ def _index_url() -> str:
         if os.environ.get(setting):
             return os.environ[setting].rstrip("/")
     # uv alone knows its configuration files; asked to annotate an empty requirement list, it prints the index.
-    said = subprocess.run(
+    output = subprocess.run(
         [uv_program(), "pip", "compile", "--emit-index-url", "--no-header", "--offline", "-q", "-"],
         input=b"",
         capture_output=True,
         timeout=60,
         check=False,
     ).stdout.decode()
-    found = re.search(r"^--index-url (\S+)", said, re.MULTILINE)
+    found = re.search(r"^--index-url (\S+)", output, re.MULTILINE)
     if found is None:
         raise InfraFault("No package index is configured.", "Set UV_DEFAULT_INDEX to one.")
     return found[1].rstrip("/")

@@ -181,8 +181,8 @@ def test_whatever_changes_the_outcome_of_a_test_was_looked_at(tmp_path: Path, sa
     task = small_edit(tmp_path, sandbox, repository, tests, [f"test_{name}" for name in LOOKS])
 
     tracer = TraceSandbox(sandbox)
-    before = run_hidden(task.folder, task.base, {}, tracer, task.environment).told
-    after = run_hidden(task.folder, task.base, _edits(), sandbox, task.environment).told
+    before = run_hidden(task.folder, task.base, {}, tracer, task.environment).report
+    after = run_hidden(task.folder, task.base, _edits(), sandbox, task.environment).report
     names = [f"test_small.py::test_{name}" for name in LOOKS]
     assert [test.id for test in before.tests if test.outcome == "failed"] == names
     messages = {test.id: test.message for test in after.tests if test.outcome != "passed"}
@@ -201,7 +201,7 @@ def test_what_cannot_be_followed_is_told(tmp_path: Path, sandbox: Sandbox, name:
     repository = {f"{name}/d/a.txt": "before"}
     task = small_edit(tmp_path, sandbox, repository, _function(name, UNREAD[name]), [f"test_{name}"])
     tracer = TraceSandbox(sandbox)
-    told = run_hidden(task.folder, task.base, {}, tracer, task.environment).told
+    told = run_hidden(task.folder, task.base, {}, tracer, task.environment).report
     assert told.tests[0].outcome == "failed"
     if "memfd_create" in UNREAD[name] and "not implemented" in told.tests[0].message:
         pytest.skip("without control groups a sandbox gives no memory that its limits do not see")

@@ -269,26 +269,26 @@ def told(
 
 
 def words(run: HiddenTestRun) -> dict[str, str]:
-    return {test.id: test.outcome for test in run.told.tests}
+    return {test.id: test.outcome for test in run.report.tests}
 
 
 def test_every_outcome_is_the_one_of_a_session(task: PreparedTask, sandbox: Sandbox) -> None:
     whole = told(task, sandbox, ("test_functions.py", "test_fixtures.py", "test_cases.py"), direct=False)
-    ids = tuple(test.id for test in whole.told.others)
+    ids = tuple(test.id for test in whole.report.others)
     assert len(ids) == 8 + 2 + 6 + 11 + 11
     assert is_simple(FIXTURES.replace("sys.argv", "sys"))
     session, direct = (told(task, sandbox, ids, direct=way) for way in (False, True))
     assert words(session) == words(direct)
     assert {"passed", "failed", "error", "skipped"} == set(words(direct).values())
-    assert direct.told.complete
-    assert not direct.told.signs
-    messages = {test.id: test.message for test in direct.told.tests}
+    assert direct.report.complete
+    assert not direct.report.signs
+    messages = {test.id: test.message for test in direct.report.tests}
     assert "SystemExit: 0" in messages["test_functions.py::test_leaves"]
     assert "no class" in messages["test_cases.py::Broken::test_two"]
     assert "no fixture" in messages["test_fixtures.py::test_bad"]
     by_function = told(task, sandbox, functions(ids), direct=True)  # as copies of tests are asked for
-    assert [test.id for test in by_function.told.others] == [test for test in ids if "[" in test]
-    rows = {test.id: test.outcome for test in by_function.told.others}
+    assert [test.id for test in by_function.report.others] == [test for test in ids if "[" in test]
+    rows = {test.id: test.outcome for test in by_function.report.others}
     assert words(direct).items() <= (words(by_function) | rows).items()
     assert "direct.py" not in "".join(messages.values())
     assert "plain_fixtures" not in "".join(messages.values())
@@ -299,7 +299,7 @@ def test_what_cannot_be_imported_reports_nothing_and_says_why(task: PreparedTask
     ids = ("test_functions.py::test_raises", "test_cases.py::Each::test_good")
     session, direct = (told(task, sandbox, ids, ways, direct=way) for way in (False, True))
     assert words(session) == words(direct) == dict.fromkeys(ids, "missing")
-    assert direct.told.broken
+    assert direct.report.broken
 
 
 def test_one_unknown_id_runs_nothing(task: PreparedTask, sandbox: Sandbox) -> None:

@@ -131,5 +131,5 @@ def test_a_service_answers_where_the_environment_has_one(
     if "tls" in parts:
         certify(service / "tls")
     told = run_in_place(folder, layout.base, {}, sandbox, environment)
-    outcomes = {result.id.partition("::")[2]: result.outcome for result in told.told.others}
-    assert {name for name, outcome in outcomes.items() if outcome == "passed"} == passing, (outcomes, told.said)
+    outcomes = {result.id.partition("::")[2]: result.outcome for result in told.report.others}
+    assert {name for name, outcome in outcomes.items() if outcome == "passed"} == passing, (outcomes, told.printed)

@@ -169,8 +169,8 @@ class Client:
         terminal = self.terminals[params["terminalId"]]
         if verb == "output":
             ended = terminal.ended()
-            told = {"output": terminal.text(), "truncated": terminal.truncated}
-            return dict(told, exitStatus=ended) if ended else told
+            result = {"output": terminal.text(), "truncated": terminal.truncated}
+            return dict(result, exitStatus=ended) if ended else result
         if verb == "wait_for_exit":
             return terminal.wait()
         if verb not in ("kill", "release"):

@@ -108,8 +108,8 @@ def write_outside() -> list[str]:
     """Write to what is read-only: directly, through links, through hard links, and after changing modes."""
     new = ["/env/pwned", "/usr/pwned", "/pwned", "/workspace/inputs/pwned", "/proc/sys/kernel/hostname"]
     broke = [path for path in new if tried(os.open, path, os.O_WRONLY | os.O_CREAT)]
-    given = [str(path) for path in (WORKSPACE / "inputs").rglob("*") if path.is_file()][:5]
-    for number, path in enumerate([*given, "/etc/passwd", "/env/pyvenv.cfg", "/usr/bin/env", "/run/agent.py"]):
+    inputs = [str(path) for path in (WORKSPACE / "inputs").rglob("*") if path.is_file()][:5]
+    for number, path in enumerate([*inputs, "/etc/passwd", "/env/pyvenv.cfg", "/usr/bin/env", "/run/agent.py"]):
         link, hard = f"/tmp/link{number}", f"/tmp/hard{number}"  # noqa: S108 - inside the sandbox
         Path(link).symlink_to("../" * 9 + path)
         broke += [f"{path}, directly"] * tried(os.open, path, os.O_RDWR)
@@ -167,7 +167,7 @@ def kill_all() -> list[str]:
 def fill(chunk: bytes, name: str) -> list[str]:
     """Write until nothing more goes, everywhere that can be written to, and make room again."""
     deadline = time.monotonic() + 0.5
-    made: list[Path] = []
+    paths: list[Path] = []
     for folder, number in itertools.product(SCRATCH, range(200_000)):
         if time.monotonic() > deadline:
             break
@@ -177,8 +177,8 @@ def fill(chunk: bytes, name: str) -> list[str]:
         except OSError:
             continue
         finally:
-            made.append(path)
-    for path in made:
+            paths.append(path)
+    for path in paths:
         path.unlink(missing_ok=True)
     return []
 

@@ -76,8 +76,8 @@ def _usage(tokens: dict[str, Any]) -> Usage:
         "cached": "cachedReadTokens",
         "reasoning": "thoughtTokens",
     }
-    told = {name: tokens.get(key) for name, key in names.items()}
-    return Usage(**{name: value for name, value in told.items() if isinstance(value, int) and 0 <= value < 10**12})
+    counts = {name: tokens.get(key) for name, key in names.items()}
+    return Usage(**{name: value for name, value in counts.items() if isinstance(value, int) and 0 <= value < 10**12})
 
 
 def _calls(lines: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -98,8 +98,8 @@ def _call(name: str, call: dict[str, Any]) -> StepCall:
     title, kind = str(call.get("title") or ""), str(call.get("kind") or "")
     if kind == "execute":
         arguments.setdefault("command", title.strip("`"))
-    told = entries(call.get("content"))
-    diffs = [item for item in told if item.get("type") == "diff"]
+    content = entries(call.get("content"))
+    diffs = [item for item in content if item.get("type") == "diff"]
     if diffs:  # one a file, with the whole of it or the part; what it was asked for may say less
         arguments["edits"] = [
             {"path": one.get("path"), "old_text": one.get("oldText"), "new_text": one.get("newText")} for one in diffs

@@ -39,22 +39,24 @@ def read(folder: Path, building: Building) -> None:
     blocks = list(_blocks(text))
     commands = [command for source, lines in blocks if source is Source.SYSTEM for command in _commands(lines)]
     printed = CommandOutputs(text_file(folder / "stdout.txt", building), commands)
-    told, reply, edits, last = iter(sent), 0, tuple[StepCall, ...](), ""
+    usages, reply, edits, last = iter(sent), 0, tuple[StepCall, ...](), ""
     rounded = {} if log else aider_tokens([lines if source is Source.SYSTEM else [] for source, lines in blocks])
     for number, (source, lines) in enumerate(blocks):
-        said = "\n".join(_plain(line, source) for line in lines).strip()
-        if not said:
+        message = "\n".join(_plain(line, source) for line in lines).strip()
+        if not message:
             continue
         if source is Source.AGENT:
-            usage, dollars, time = next(told, (None, None, None)) if log else (*rounded.get(number, (None, None)), None)
+            usage, dollars, time = (
+                next(usages, (None, None, None)) if log else (*rounded.get(number, (None, None)), None)
+            )
             edits = tuple(
                 call.model_copy(update={"id": f"edit-{number}-{at}"})
-                for at, call in enumerate(search_replace_calls(said))
+                for at, call in enumerate(search_replace_calls(message))
             )
-            last = said
-            reply = building.step(source, said, calls=list(edits), usage=usage, dollars=dollars or None, time=time)
+            last = message
+            reply = building.step(source, message, calls=list(edits), usage=usage, dollars=dollars or None, time=time)
         else:
-            building.step(source, said)
+            building.step(source, message)
         if source is Source.SYSTEM and reply:
             _acted(building, reply, edits, lines, printed, number, last)
             edits = ()
@@ -76,14 +78,14 @@ def _acted(
     lines: list[str],
     printed: CommandOutputs,
     number: int,
-    said: str,
+    text: str,
 ) -> None:
     """Add to a reply what became of it: its edits, applied or not, and the commands that ran, with their outputs."""
     applied = {_plain(line, Source.SYSTEM) for line in lines if line.startswith("> Applied edit to ")}
-    told = {str(call.arguments["path"]) for call in edits}
+    paths = {str(call.arguments["path"]) for call in edits}
     for at, line in enumerate(sorted(applied)):
-        if (path := line.removeprefix("Applied edit to ").strip()) not in told:
-            call = whole_file_call(said, path).model_copy(update={"id": f"whole-{number}-{at}"})
+        if (path := line.removeprefix("Applied edit to ").strip()) not in paths:
+            call = whole_file_call(text, path).model_copy(update={"id": f"whole-{number}-{at}"})
             building.extend(reply, "", "", [call])
             building.observe(call.id, line)
     for call in edits:
@@ -102,8 +104,8 @@ def _acted(
 
 def _commands(lines: list[str]) -> list[str]:
     """The commands that Aider's notices say it ran."""
-    told = (_plain(line, Source.SYSTEM) for line in lines if line.startswith(f"> {_RUNNING}"))
-    return [line.removeprefix(_RUNNING) for line in told]
+    notices = (_plain(line, Source.SYSTEM) for line in lines if line.startswith(f"> {_RUNNING}"))
+    return [line.removeprefix(_RUNNING) for line in notices]
 
 
 def _blocks(text: str) -> Iterator[tuple[Source, list[str]]]:

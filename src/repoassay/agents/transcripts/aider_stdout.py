@@ -32,12 +32,12 @@ class CommandOutputs:
         if place is None:
             return None
         later = (found[0] for found in self._places[self._next :] if found is not None)
-        told: list[str] = []
+        output: list[str] = []
         for line in self._lines[place[1] : next(later, len(self._lines))]:
             if _ENDS.fullmatch(line[:200]):
                 break
-            told.append(line)
-        return "\n".join(told).strip("\n")
+            output.append(line)
+        return "\n".join(output).strip("\n")
 
     def _printed(self, command: str, starts: list[int]) -> tuple[int, int] | None:
         """Where `Running COMMAND` begins and the line behind it; what lies before is not looked at again."""

@@ -34,11 +34,11 @@ def aider_tokens(notices: list[list[str]]) -> Mapping[int, tuple[Usage | None, D
     """
     found = {}
     for number, lines in enumerate(notices):
-        told = next((match for line in lines if (match := _TOLD.search(line[:300]))), None)
-        if told is not None:
-            sent = _count(told["sent"])
-            usage = Usage(input=sent, output=_count(told["received"]), cached=min(sent, _count(told["hit"] or "0")))
-            found[number - 1] = (usage, money((told["dollars"] or "").replace(",", "")) or None)
+        tokens = next((match for line in lines if (match := _TOLD.search(line[:300]))), None)
+        if tokens is not None:
+            sent = _count(tokens["sent"])
+            usage = Usage(input=sent, output=_count(tokens["received"]), cached=min(sent, _count(tokens["hit"] or "0")))
+            found[number - 1] = (usage, money((tokens["dollars"] or "").replace(",", "")) or None)
     return found
 
 

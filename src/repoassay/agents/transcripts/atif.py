@@ -104,15 +104,15 @@ class _Reader:
 
     def _step(self, step: dict[str, Any], name: str) -> list[dict[str, Any]]:
         """Add one step; returns its references to subagents."""
-        building, told = self._building, mapping(step, "extra").get("source")
-        source = Source.TOOL if told == "tool" else _SOURCES.get(str(step.get("source")), Source.SYSTEM)
+        building, origin = self._building, mapping(step, "extra").get("source")
+        source = Source.TOOL if origin == "tool" else _SOURCES.get(str(step.get("source")), Source.SYSTEM)
         text = _text(step.get("message"))
         if name:
             text = f"[{name}] {text}".rstrip()
         metrics = mapping(step, "metrics")
-        made = [_call(call) for call in entries(step.get("tool_calls"))]
+        uses = [_call(call) for call in entries(step.get("tool_calls"))]
         index = building.step(
-            source, text, reasoning=step.get("reasoning_content") or "", calls=made, time=moment(step.get("timestamp")),
+            source, text, reasoning=step.get("reasoning_content") or "", calls=uses, time=moment(step.get("timestamp")),
             usage=_usage(metrics, ""), dollars=_dollars(metrics, "cost_usd"),
         )  # fmt: skip
         results = entries(mapping(step, "observation").get("results"))
@@ -150,12 +150,12 @@ def _text(content: object) -> str:
 
 
 def _usage(metrics: dict[str, Any], prefix: str) -> Usage | None:
-    told = {key: _count(metrics.get(f"{prefix}{key}_tokens")) for key in ("prompt", "completion", "cached")}
-    if told["prompt"] is None and told["completion"] is None:
+    counts = {key: _count(metrics.get(f"{prefix}{key}_tokens")) for key in ("prompt", "completion", "cached")}
+    if counts["prompt"] is None and counts["completion"] is None:
         return None
     extra = mapping(metrics, "extra")
     return Usage(
-        input=told["prompt"] or 0, output=told["completion"] or 0, cached=told["cached"] or 0,
+        input=counts["prompt"] or 0, output=counts["completion"] or 0, cached=counts["cached"] or 0,
         reasoning=_count(extra.get("reasoning_tokens")) or 0, cache_write=_count(extra.get("cache_write_tokens")) or 0,
     )  # fmt: skip
 

@@ -116,12 +116,12 @@ def _result(entry: dict[str, Any], building: Building) -> None:
     models = mapping(entry, "modelUsage")
     total: Usage | None = None
     for model in models:
-        told = mapping(models, model)
+        model_usage = mapping(models, model)
         named = {
-            "input_tokens": told.get("inputTokens"),
-            "output_tokens": told.get("outputTokens"),
-            "cache_read_input_tokens": told.get("cacheReadInputTokens"),
-            "cache_creation_input_tokens": told.get("cacheCreationInputTokens"),
+            "input_tokens": model_usage.get("inputTokens"),
+            "output_tokens": model_usage.get("outputTokens"),
+            "cache_read_input_tokens": model_usage.get("cacheReadInputTokens"),
+            "cache_creation_input_tokens": model_usage.get("cacheCreationInputTokens"),
         }
         usage = Messages.read_usage(named)
         total = usage if total is None else total if usage is None else total + usage

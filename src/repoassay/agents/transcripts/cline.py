@@ -48,25 +48,25 @@ def _add(building: Building, step: int, event: dict[str, Any]) -> None:
 
 
 def _call(event: dict[str, Any]) -> StepCall:
-    name, given = str(event.get("toolName") or ""), mapping(event, "input")
-    commands = given.get("commands")
+    name, values = str(event.get("toolName") or ""), mapping(event, "input")
+    commands = values.get("commands")
     if name == _SHELL and isinstance(commands, list):
-        name, given = (
+        name, values = (
             "bash",
             {"command": "\n".join(one if isinstance(one, str) else json.dumps(one) for one in commands)},
         )
-    return StepCall(id=str(event.get("toolCallId") or ""), name=name, arguments=given)
+    return StepCall(id=str(event.get("toolCallId") or ""), name=name, arguments=values)
 
 
 def _output(output: object) -> tuple[bool, str]:
     """Whether a tool failed, and what it answered: one entry a command, or an object with an error."""
     if isinstance(output, dict):
         return "error" in output, str(output.get("error") or json.dumps(output))
-    told = entries(output)
-    failed = any(one.get("success") is False or one.get("error") for one in told)
-    if not told:
+    parts = entries(output)
+    failed = any(one.get("success") is False or one.get("error") for one in parts)
+    if not parts:
         return False, str(output or "")
-    return bool(failed), "\n".join(str(one.get("result") or one.get("error") or "") for one in told)
+    return bool(failed), "\n".join(str(one.get("result") or one.get("error") or "") for one in parts)
 
 
 def _finish(building: Building, line: dict[str, Any]) -> None:
@@ -77,7 +77,7 @@ def _finish(building: Building, line: dict[str, Any]) -> None:
     building.note = "" if (building.dollars or Decimal(0)) > 0 else "it knows no price of this model"
 
 
-def _usage(told: dict[str, Any]) -> Usage:
+def _usage(usage: dict[str, Any]) -> Usage:
     """Tokens of one call or of all: what was read from a cache is among the input."""
     names = {
         "input": "inputTokens",
@@ -85,5 +85,5 @@ def _usage(told: dict[str, Any]) -> Usage:
         "cached": "cacheReadTokens",
         "cache_write": "cacheWriteTokens",
     }
-    counts = {name: told.get(key) for name, key in names.items()}
+    counts = {name: usage.get(key) for name, key in names.items()}
     return Usage(**{name: count for name, count in counts.items() if isinstance(count, int) and 0 <= count < 10**12})

@@ -36,9 +36,9 @@ def read(folder: Path, building: Building) -> None:
     building.note = "it tells no dollars"
     printed = list(json_lines(folder / "stdout.txt", building))
     rollouts = matching(folder, "sessions/**/rollout-*.jsonl")
-    told = set[bytes]()
+    earlier = set[bytes]()
     for path in rollouts:
-        _rollout(path, told, building)
+        _rollout(path, earlier, building)
     if not rollouts:
         _printed(printed, building)
     for path in matching(folder, "files/*.txt")[:1] if not rollouts and not printed else ():
@@ -52,12 +52,12 @@ def read(folder: Path, building: Building) -> None:
             building.usage = usage if building.usage is None or usage is None else building.usage + usage
 
 
-def _rollout(path: Path, told_before: set[bytes], building: Building) -> None:
+def _rollout(path: Path, earlier: set[bytes], building: Building) -> None:
     """Add a rollout, but for what rollouts before it have: a subagent's begins with what it inherited."""
     response, total, calls, totals = _Response(), None, 0, dict[str, Any]()
     read = [(_digest(line), line) for line in json_lines(path, building)]
-    lines = [line for digest, line in read if digest not in told_before]
-    told_before.update(digest for digest, _ in read)
+    lines = [line for digest, line in read if digest not in earlier]
+    earlier.update(digest for digest, _ in read)
     counted = "token_usage_record" if any(line.get("type") == "token_usage_record" for line in lines) else "token_count"
     for entry in lines:
         payload, time = mapping(entry, "payload"), moment(entry.get("timestamp"))
@@ -74,9 +74,9 @@ def _rollout(path: Path, told_before: set[bytes], building: Building) -> None:
             building.model = building.model or str(payload.get("model") or "")
         elif kind == counted:
             # Before the record there was an event with the sum, too, which comes again when nothing new was used.
-            if (told := mapping(payload, "info", "total_token_usage")) and told == totals:
+            if (sums := mapping(payload, "info", "total_token_usage")) and sums == totals:
                 continue
-            totals, usage = told, _usage(mapping(payload, "usage") or mapping(payload, "info", "last_token_usage"))
+            totals, usage = sums, _usage(mapping(payload, "usage") or mapping(payload, "info", "last_token_usage"))
             response = _flush(response, building, usage, time)
             if usage is not None:
                 total, calls = usage if total is None else total + usage, calls + 1
@@ -90,8 +90,8 @@ def _rollout(path: Path, told_before: set[bytes], building: Building) -> None:
 
 def _digest(line: dict[str, Any]) -> bytes:
     """What tells a line from others, but for when it was written."""
-    said = {key: value for key, value in line.items() if key != "timestamp"}
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).digest()
+    fields = {key: value for key, value in line.items() if key != "timestamp"}
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).digest()
 
 
 def _item(payload: dict[str, Any], response: _Response, building: Building, time: Any) -> _Response:
@@ -122,11 +122,11 @@ def _flush(response: _Response, building: Building, usage: Usage | None, time: A
 
 
 def _call(payload: dict[str, Any]) -> StepCall:
-    given = payload.get("arguments") if "arguments" in payload else payload.get("input", payload.get("action"))
+    text = payload.get("arguments") if "arguments" in payload else payload.get("input", payload.get("action"))
     try:
-        arguments = json.loads(given) if isinstance(given, str) else given
+        arguments = json.loads(text) if isinstance(text, str) else text
     except (ValueError, RecursionError):
-        arguments = {"text": given}
+        arguments = {"text": text}
     named = arguments if isinstance(arguments, dict) else {"value": arguments}
     name = str(payload.get("name") or payload.get("type") or "")
     return StepCall(id=str(payload.get("call_id") or ""), name=name, arguments=named)
@@ -141,13 +141,13 @@ def _parts(content: object) -> str:
     return "\n".join(str(part.get("text") or f"[{part.get('type')}]") for part in entries(content))
 
 
-def _usage(told: dict[str, Any]) -> Usage | None:
+def _usage(usage: dict[str, Any]) -> Usage | None:
     details = {
-        "cached_tokens": told.get("cached_input_tokens"),
-        "cache_write_tokens": told.get("cache_write_input_tokens"),
+        "cached_tokens": usage.get("cached_input_tokens"),
+        "cache_write_tokens": usage.get("cache_write_input_tokens"),
     }
-    reasoning = {"reasoning_tokens": told.get("reasoning_output_tokens")}
-    return Responses.read_usage({**told, "input_tokens_details": details, "output_tokens_details": reasoning})
+    reasoning = {"reasoning_tokens": usage.get("reasoning_output_tokens")}
+    return Responses.read_usage({**usage, "input_tokens_details": details, "output_tokens_details": reasoning})
 
 
 def _printed(lines: list[dict[str, Any]], building: Building) -> None:

@@ -24,10 +24,10 @@ def read(folder: Path, building: Building) -> None:
             usage = _step(message, building)
             if usage is not None:
                 total, calls = usage if total is None else total + usage, calls + 1
-    said = _printed(folder / "stdout.txt", building)
-    building.session = building.session or str(said.get("session_id") or "")
-    building.ending = str(mapping(said, "error").get("type") or ("completed" if "response" in said else ""))
-    building.usage, building.calls = _stats(mapping(said, "stats", "models")) or (total, calls or None)
+    document = _printed(folder / "stdout.txt", building)
+    building.session = building.session or str(document.get("session_id") or "")
+    building.ending = str(mapping(document, "error").get("type") or ("completed" if "response" in document else ""))
+    building.usage, building.calls = _stats(mapping(document, "stats", "models")) or (total, calls or None)
 
 
 def _messages(path: Path, building: Building) -> list[dict[str, Any]]:
@@ -90,7 +90,7 @@ def _printed(path: Path, building: Building) -> dict[str, Any]:
 
 
 def _stats(models: dict[str, Any]) -> tuple[Usage, int] | None:
-    total, calls, told = Usage(), 0, False
+    total, calls, has_usage = Usage(), 0, False
     for model in models:
         tokens = mapping(models, model, "tokens")
         named = {"promptTokenCount": tokens.get("prompt"), "candidatesTokenCount": tokens.get("candidates"),
@@ -99,6 +99,6 @@ def _stats(models: dict[str, Any]) -> tuple[Usage, int] | None:
         usage = Gemini.read_usage(named)
         requests = mapping(models, model, "api").get("totalRequests")
         if usage is not None:
-            total, told = total + usage, True
+            total, has_usage = total + usage, True
             calls += requests if isinstance(requests, int) and requests >= 0 else 0
-    return (total, calls) if told else None
+    return (total, calls) if has_usage else None

@@ -55,8 +55,8 @@ def _step(text: str, about: dict[str, Any], building: Building, time: Any) -> No
     building.ending = "" if calls else "answered"
 
 
-def _usage(told: dict[str, Any]) -> Usage | None:
-    counts = [told.get(name) for name in _COUNTED]
+def _usage(usage: dict[str, Any]) -> Usage | None:
+    counts = [usage.get(name) for name in _COUNTED]
     if not isinstance(counts[0], int):
         return None
     fresh, out, cached, written, thought = (

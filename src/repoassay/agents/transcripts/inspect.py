@@ -39,11 +39,11 @@ def read(folder: Path, building: Building) -> None:
     building.ending = str(log.get("status") or "")
     for sample in samples:
         _sample(sample, building)
-    told = _dictionaries(mapping(log, "stats", "model_usage"))
-    told = told or [usage for sample in samples for usage in _dictionaries(mapping(sample, "model_usage"))]
-    building.usage = sum(map(_usage, told), Usage()) if told else None
-    costs = [cost for usage in told if (cost := money(usage.get("total_cost"))) is not None]
-    if told and len(costs) == len(told):
+    usages = _dictionaries(mapping(log, "stats", "model_usage"))
+    usages = usages or [usage for sample in samples for usage in _dictionaries(mapping(sample, "model_usage"))]
+    building.usage = sum(map(_usage, usages), Usage()) if usages else None
+    costs = [cost for usage in usages if (cost := money(usage.get("total_cost"))) is not None]
+    if usages and len(costs) == len(usages):
         building.dollars = sum(costs, Decimal(0))
     else:
         building.note = "it tells no dollars"
@@ -111,11 +111,11 @@ def _sample(sample: dict[str, Any], building: Building) -> None:
 
 def _hosted(part: dict[str, Any]) -> StepCall:
     """A call of a tool that the model's vendor runs, a search of the web mostly, which stands among what was said."""
-    given = part.get("arguments")
+    text = part.get("arguments")
     try:
-        arguments = json.loads(given) if isinstance(given, str) else given
+        arguments = json.loads(text) if isinstance(text, str) else text
     except (ValueError, RecursionError):
-        arguments = {"text": given}
+        arguments = {"text": text}
     named = arguments if isinstance(arguments, dict) else {"value": arguments}
     return StepCall(
         id=str(part.get("id") or ""), name=str(part.get("name") or part.get("tool_type") or ""), arguments=named
@@ -126,20 +126,20 @@ def _content(content: object) -> tuple[str, str]:
     if isinstance(content, str):
         return content, ""
     parts = entries(content)
-    said = "\n".join(str(part.get("text") or "") for part in parts if part.get("type") == "text")
+    text = "\n".join(str(part.get("text") or "") for part in parts if part.get("type") == "text")
     thought = "\n".join(str(part.get("reasoning") or "") for part in parts if part.get("type") == "reasoning")
-    return said, thought
+    return text, thought
 
 
-def _usage(told: dict[str, Any]) -> Usage:
+def _usage(counts: dict[str, Any]) -> Usage:
     """Its `input_tokens` leaves out what came from or went into a cache, for every vendor."""
     named = {
-        "input_tokens": told.get("input_tokens"),
-        "output_tokens": told.get("output_tokens"),
-        "cache_read_input_tokens": told.get("input_tokens_cache_read"),
-        "cache_creation_input_tokens": told.get("input_tokens_cache_write"),
+        "input_tokens": counts.get("input_tokens"),
+        "output_tokens": counts.get("output_tokens"),
+        "cache_read_input_tokens": counts.get("input_tokens_cache_read"),
+        "cache_creation_input_tokens": counts.get("input_tokens_cache_write"),
     }
     usage = Messages.read_usage(named) or Usage()
-    reasoning = told.get("reasoning_tokens")
+    reasoning = counts.get("reasoning_tokens")
     known = reasoning if isinstance(reasoning, int) and not isinstance(reasoning, bool) and reasoning >= 0 else 0
     return usage.model_copy(update={"reasoning": known})

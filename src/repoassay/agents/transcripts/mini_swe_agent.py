@@ -117,12 +117,12 @@ def _response_items(message: dict[str, Any]) -> tuple[str, list[StepCall]]:
     """Text and calls out of the items of a response."""
     items = entries(message.get("output"))
     text = "\n".join(chat_text(item.get("content")) for item in items if item.get("type") == "message")
-    made = [
+    calls = [
         {"id": item.get("call_id") or item.get("id"), "function": item}
         for item in items
         if item.get("type") == "function_call"
     ]
-    return text, chat_calls({"tool_calls": made})
+    return text, chat_calls({"tool_calls": calls})
 
 
 def _printed(message: dict[str, Any], extra: dict[str, Any]) -> str:
@@ -152,11 +152,11 @@ def chat_calls(message: dict[str, Any]) -> list[StepCall]:
     calls = []
     for call in entries(message.get("tool_calls")):
         function = mapping(call, "function")
-        given = function.get("arguments")
+        text = function.get("arguments")
         try:
-            arguments = json.loads(given) if isinstance(given, str) else given
+            arguments = json.loads(text) if isinstance(text, str) else text
         except (ValueError, RecursionError):
-            arguments = {"text": given}
+            arguments = {"text": text}
         named = arguments if isinstance(arguments, dict) else {"value": arguments}
         calls.append(StepCall(id=str(call.get("id") or ""), name=str(function.get("name") or ""), arguments=named))
     return calls

@@ -59,15 +59,15 @@ def _row(row: dict[str, Any], building: Building) -> None:
 def _figures(metrics: dict[str, Any], responses: dict[str, Usage], building: Building) -> None:
     """Add up its parts (the agent, the condenser ...); its totals are cumulative, so the last state has them all."""
     for part in metrics:
-        told = mapping(metrics, part)
-        for entry in entries(told.get("token_usages")):
+        figures = mapping(metrics, part)
+        for entry in entries(figures.get("token_usages")):
             if (one := _usage(entry)) is not None:
                 responses[str(entry.get("response_id"))] = one
-        usage = _usage(mapping(told, "accumulated_token_usage"))
+        usage = _usage(mapping(figures, "accumulated_token_usage"))
         if usage is not None:
             building.usage = usage if building.usage is None else building.usage + usage
-            building.calls = (building.calls or 0) + len(entries(told.get("token_usages")))
-        if dollars := money(told.get("accumulated_cost")):
+            building.calls = (building.calls or 0) + len(entries(figures.get("token_usages")))
+        if dollars := money(figures.get("accumulated_cost")):
             building.dollars = dollars + (building.dollars or 0)
 
 
@@ -94,11 +94,11 @@ def _event(event: dict[str, Any], responses: dict[str, Usage], seen: dict[str, i
 def _action(event: dict[str, Any], responses: dict[str, Usage], seen: dict[str, int], building: Building) -> None:
     """One call; calls of one response are separate events, and make one step."""
     call = mapping(event, "tool_call")
-    given = call.get("arguments")
+    call_arguments = call.get("arguments")
     try:
-        arguments = json.loads(given) if isinstance(given, str) else {}
+        arguments = json.loads(call_arguments) if isinstance(call_arguments, str) else {}
     except (ValueError, RecursionError):
-        arguments = {"text": given}
+        arguments = {"text": call_arguments}
     name = str(event.get("tool_name") or call.get("name") or "")
     calls = [StepCall(id=str(event.get("tool_call_id") or ""), name=name, arguments=mapping(arguments))]
     response = str(event.get("llm_response_id") or "")
@@ -112,7 +112,7 @@ def _action(event: dict[str, Any], responses: dict[str, Usage], seen: dict[str, 
     )  # fmt: skip
 
 
-def _usage(told: dict[str, Any]) -> Usage | None:
-    details = {"cached_tokens": told.get("cache_read_tokens"), "cache_write_tokens": told.get("cache_write_tokens")}
-    reasoning = {"reasoning_tokens": told.get("reasoning_tokens")}
-    return Chat.read_usage({**told, "prompt_tokens_details": details, "completion_tokens_details": reasoning})
+def _usage(usage: dict[str, Any]) -> Usage | None:
+    details = {"cached_tokens": usage.get("cache_read_tokens"), "cache_write_tokens": usage.get("cache_write_tokens")}
+    reasoning = {"reasoning_tokens": usage.get("reasoning_tokens")}
+    return Chat.read_usage({**usage, "prompt_tokens_details": details, "completion_tokens_details": reasoning})

@@ -51,10 +51,10 @@ class HistoryEvents:
 
     def _action(self, event: dict[str, Any]) -> None:
         action = event["action"]
-        told = mapping(event, "args") or event
-        text = next((value for key in _THOUGHTS if isinstance(value := told.get(key), str) and value), "")
+        details = mapping(event, "args") or event
+        text = next((value for key in _THOUGHTS if isinstance(value := details.get(key), str) and value), "")
         source = self._source(event, action)
-        calls = [] if action in _SAID else [self._call(event, action, told)]
+        calls = [] if action in _SAID else [self._call(event, action, details)]
         response = mapping(event, "tool_call_metadata", "model_response")
         name = str(response.get("id") or "")
         if calls and self._steps.get(name):  # several calls of one response
@@ -75,15 +75,15 @@ class HistoryEvents:
         first = "source" not in event and self._number == 1
         return Source.USER if action == "message" and (event.get("source") == "user" or first) else Source.AGENT
 
-    def _call(self, event: dict[str, Any], action: str, told: dict[str, Any]) -> StepCall:
+    def _call(self, event: dict[str, Any], action: str, details: dict[str, Any]) -> StepCall:
         self._last = f"event-{event.get('id', self._number)}"
-        given = mapping(event, "tool_call_metadata")
-        for choice in entries(mapping(given, "model_response").get("choices")):
+        metadata = mapping(event, "tool_call_metadata")
+        for choice in entries(mapping(metadata, "model_response").get("choices")):
             for call in entries(mapping(choice, "message").get("tool_calls")):
-                if call.get("id") == given.get("tool_call_id"):
-                    name = str(given.get("function_name") or mapping(call, "function").get("name") or action)
+                if call.get("id") == metadata.get("tool_call_id"):
+                    name = str(metadata.get("function_name") or mapping(call, "function").get("name") or action)
                     return StepCall(id=self._last, name=name, arguments=_parsed(mapping(call, "function")))
-        arguments = {key: value for key, value in told.items() if key not in _BESIDES and value is not None}
+        arguments = {key: value for key, value in details.items() if key not in _BESIDES and value is not None}
         if action == "read":
             return StepCall(id=self._last, name=_EDITOR, arguments={**arguments, "command": "view"})
         if action == "write":
@@ -98,8 +98,8 @@ class HistoryEvents:
     def _observation(self, event: dict[str, Any]) -> None:
         if event["observation"] == "think":
             return
-        told = {**event, **mapping(event, "extras")}
-        code = mapping(told, "metadata").get("exit_code", told.get("exit_code"))
+        details = {**event, **mapping(event, "extras")}
+        code = mapping(details, "metadata").get("exit_code", details.get("exit_code"))
         failed = event["observation"] == "error" or (isinstance(code, int) and code not in (0, -1))
         cause = event.get("cause")
         call = self._last if cause is None else f"event-{cause}"
@@ -107,8 +107,8 @@ class HistoryEvents:
 
 
 def _parsed(function: dict[str, Any]) -> dict[str, Any]:
-    given = function.get("arguments")
+    text = function.get("arguments")
     try:
-        return mapping(json.loads(given)) if isinstance(given, str) else mapping(given)
+        return mapping(json.loads(text)) if isinstance(text, str) else mapping(text)
     except (ValueError, RecursionError):
-        return {"text": given}
+        return {"text": text}

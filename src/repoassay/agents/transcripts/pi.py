@@ -64,9 +64,9 @@ def _text(message: dict[str, Any]) -> str:
     return "\n".join(str(part.get("text") or "") for part in entries(content) if part.get("type") == "text")
 
 
-def _usage(told: dict[str, Any]) -> Usage | None:
+def _usage(usage: dict[str, Any]) -> Usage | None:
     """Tokens of one call; it counts those read from a cache and written to it apart."""
-    counts = [told.get(name) for name in _COUNTED]
+    counts = [usage.get(name) for name in _COUNTED]
     fresh, out, cached, written = (count if isinstance(count, int) and 0 <= count < 10**12 else 0 for count in counts)
     if not any((fresh, out, cached, written)):
         return None

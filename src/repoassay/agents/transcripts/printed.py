@@ -14,5 +14,5 @@ __all__ = ["read"]
 def read(folder: Path, building: Building) -> None:
     """See `read_transcript`."""
     building.note = "it keeps no record that can be read"
-    if said := text_file(folder / "stdout.txt", building).strip():
-        building.step(Source.AGENT, said)
+    if text := text_file(folder / "stdout.txt", building).strip():
+        building.step(Source.AGENT, text)

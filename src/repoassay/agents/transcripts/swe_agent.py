@@ -30,9 +30,9 @@ def read(folder: Path, building: Building) -> None:
         if message.get("role") in {"system", "user"}:
             building.step(Source(str(message["role"])), chat_text(message.get("content")))
     # Steps have the command line that a call became; the history has the calls, of what it still remembers.
-    made = {str(message.get("action")): message for message in history if message.get("tool_calls")}
+    messages = {str(message.get("action")): message for message in history if message.get("tool_calls")}
     for number, step in enumerate(entries(whole.get("trajectory")), 1):
-        _step(number, {"tool_calls": made.get(str(step.get("action")), {}).get("tool_calls"), **step}, building)
+        _step(number, {"tool_calls": messages.get(str(step.get("action")), {}).get("tool_calls"), **step}, building)
     stats = mapping(info, "model_stats")
     named = {"prompt_tokens": stats.get("tokens_sent"), "completion_tokens": stats.get("tokens_received")}
     building.usage = Chat.read_usage(named)

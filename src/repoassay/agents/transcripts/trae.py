@@ -21,12 +21,12 @@ def read(folder: Path, building: Building) -> None:
     if not isinstance(whole.get("agent_steps"), list):
         building.problem("There is no readable file with agent_steps.")
     building.model = building.model or str(whole.get("model") or "")
-    asked = False
+    has_task = False
     for message in entries(mapping((entries(whole.get("llm_interactions")) or [{}])[0]).get("input_messages")):
         if message.get("role") in ("system", "user") and isinstance(message.get("content"), str):
-            asked = asked or message["role"] == "user"
+            has_task = has_task or message["role"] == "user"
             building.step(Source(message["role"]), message["content"], time=moment(whole.get("start_time")))
-    if not asked and whole.get("task"):
+    if not has_task and whole.get("task"):
         building.step(Source.USER, whole["task"], time=moment(whole.get("start_time")))
     total, calls = Usage(), 0
     for step in entries(whole.get("agent_steps")):
@@ -39,10 +39,10 @@ def read(folder: Path, building: Building) -> None:
 
 
 def _step(step: dict[str, Any], building: Building) -> Usage | None:
-    answer, told = mapping(step, "llm_response"), mapping(step, "llm_response", "usage")
-    details = {"cached_tokens": told.get("cache_read_input_tokens")}
-    reasoning = {"reasoning_tokens": told.get("reasoning_tokens")}
-    usage = Responses.read_usage({**told, "input_tokens_details": details, "output_tokens_details": reasoning})
+    answer, counts = mapping(step, "llm_response"), mapping(step, "llm_response", "usage")
+    details = {"cached_tokens": counts.get("cache_read_input_tokens")}
+    reasoning = {"reasoning_tokens": counts.get("reasoning_tokens")}
+    usage = Responses.read_usage({**counts, "input_tokens_details": details, "output_tokens_details": reasoning})
     calls = [
         StepCall(id=str(call.get("call_id") or ""), name=str(call.get("name") or ""), arguments=_arguments(call))
         for call in entries(step.get("tool_calls")) or entries(answer.get("tool_calls"))
@@ -61,5 +61,5 @@ def _step(step: dict[str, Any], building: Building) -> Usage | None:
 
 
 def _arguments(call: dict[str, Any]) -> dict[str, Any]:
-    given = call.get("arguments")
-    return given if isinstance(given, dict) else {"value": given}
+    values = call.get("arguments")
+    return values if isinstance(values, dict) else {"value": values}

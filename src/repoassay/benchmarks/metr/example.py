@@ -123,14 +123,14 @@ def _made(folder: Path) -> StudyFigures:
     if (folder / _DATABASE).exists():
         raise BadInput(f"{folder / _DATABASE} is there already.", "Name another folder.")
     folder.mkdir(parents=True, exist_ok=True)
-    given = metr_example()
-    raters = (Rater("metr", given.study.name, 0, "METR", RaterRole.RATER, active=False),)
-    records = StudyRecords(given.study, given.rubric, given.items, raters, given.ratings)
+    source = metr_example()
+    raters = (Rater("metr", source.study.name, 0, "METR", RaterRole.RATER, active=False),)
+    records = StudyRecords(source.study, source.rubric, source.items, raters, source.ratings)
     with closing(open_database(folder / _DATABASE)) as place:
         keep_records(place, records, at=datetime.now(UTC), actor="example")
         formats = [each for each in TIDY_FORMATS if each != "parquet" or arrow_installed()]
-        write_tidy_folder(study_records(place, given.study.name), folder, formats)
-        return study_figures(place, given.study.name)
+        write_tidy_folder(study_records(place, source.study.name), folder, formats)
+        return study_figures(place, source.study.name)
 
 
 def _facts(found: StudyFigures) -> Iterator[PublishedBeside]:

@@ -67,13 +67,13 @@ def _unknown(test: str) -> Unlisted:
 
 def _mark_ids(mark: ast.Call, names: Mapping[str, ast.stmt], test: str) -> Iterator[str]:
     keywords = {keyword.arg: keyword.value for keyword in mark.keywords}
-    given = dict(zip(("argnames", "argvalues", "indirect", "ids"), mark.args, strict=False))
-    given |= {name: value for name, value in keywords.items() if name is not None}
-    if given.keys() - {"argnames", "argvalues", "ids"} or not given.keys() >= {"argnames", "argvalues"}:
+    mark_values = dict(zip(("argnames", "argvalues", "indirect", "ids"), mark.args, strict=False))
+    mark_values |= {name: value for name, value in keywords.items() if name is not None}
+    if mark_values.keys() - {"argnames", "argvalues", "ids"} or not mark_values.keys() >= {"argnames", "argvalues"}:
         raise _unknown(test)
-    arguments = _argument_names(given["argnames"], test)
-    stated = _items(given["ids"], names, test) if "ids" in given else []
-    cases = _items(given["argvalues"], names, test)
+    arguments = _argument_names(mark_values["argnames"], test)
+    stated = _items(mark_values["ids"], names, test) if "ids" in mark_values else []
+    cases = _items(mark_values["argvalues"], names, test)
     if stated and len(stated) != len(cases):
         raise _unknown(test)
     for number, written in enumerate(cases):

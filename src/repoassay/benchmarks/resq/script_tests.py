@@ -140,8 +140,10 @@ def _arguments(node: _Function) -> set[str]:
     arguments = node.args
     plain = [*arguments.posonlyargs, *arguments.args]
     needed = plain[: len(plain) - len(arguments.defaults)]
-    needed += [given for given, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value is None]
-    return {given.arg for given in needed}
+    needed += [
+        argument for argument, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value is None
+    ]
+    return {argument.arg for argument in needed}
 
 
 def _is_unittest(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> bool:

@@ -82,10 +82,10 @@ def evaluate_predictions(
         cancel: Set it to give up what is under way.
         progress: Told of each verdict, and whether it was known already.
     """
-    asked = sorted_predictions([each for each in predictions.values() if each.patch], engine.tasks)
+    pending = sorted_predictions([each for each in predictions.values() if each.patch], engine.tasks)
     verdicts: dict[str, Verdict] = {}
-    answers = engine.grade_many(((each.instance, each.patch) for each in asked), cancel)
-    for prediction, answer in zip(asked, answers, strict=False):
+    answers = engine.grade_many(((each.instance, each.patch) for each in pending), cancel)
+    for prediction, answer in zip(pending, answers, strict=False):
         verdict = answer.verdict
         verdicts[prediction.instance] = verdict
         place = report_place(folder, run_id, prediction)

@@ -70,14 +70,14 @@ def read_environment(text: str) -> FrozenEnvironment:
     Raises:
         BadInput: When it names no Python; the sentence has the row as its subject.
     """
-    python, made = "", None
+    python, day = "", None
     pins: dict[str, str] = {}
     left: list[str] = []
     for name, version, build in _packages(text):
         if name == "python":
             python = ".".join(version.split(".")[:2])
         elif name == "ca-certificates":
-            made = _day(version)
+            day = _day(version)
         if name == "python" or (build is not None and not _BUILT_FOR_PYTHON.search(build)):
             continue
         found = _NAMES.get(name, name)
@@ -90,7 +90,7 @@ def read_environment(text: str) -> FrozenEnvironment:
     return FrozenEnvironment(
         python,
         tuple(f"{name}=={version}" for name, version in sorted(pins.items())),
-        (made + _LATER).isoformat() if made else None,
+        (day + _LATER).isoformat() if day else None,
         tuple(sorted(set(left) - {"pip"})),
     )
 

@@ -69,14 +69,14 @@ class MultiRow(Row):
 
     def to_row(self) -> SweRow:
         """Return the row that says the same with SWE-bench's keys."""
-        asked = "\n\n".join(f"{issue.title}\n\n{issue.body}".strip() for issue in self.resolved_issues)
+        statement = "\n\n".join(f"{issue.title}\n\n{issue.body}".strip() for issue in self.resolved_issues)
         return SweRow(
             instance_id=self.instance_id or f"{self.org}__{self.repo}-{self.number}",
             repo=f"{self.org}/{self.repo}",
             base_commit=self.base.sha,
             patch=self.fix_patch,
             test_patch=self.test_patch,
-            problem_statement=asked or self.title,
+            problem_statement=statement or self.title,
             fail_to_pass=(*self.f2p_tests, *self.s2p_tests, *self.n2p_tests),
             pass_to_pass=self.p2p_tests,
             language=self.language,

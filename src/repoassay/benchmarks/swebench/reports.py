@@ -88,9 +88,9 @@ def run_report(
             infrastructure, which are our own faults, and doubtful ones, which no task here can tell.
     """
     every = set(instances)
-    asked = every & predictions.keys()
-    empty = {name for name in asked if predictions[name].is_empty}
-    completed = (asked - empty) & resolved.keys()
+    prediction_ids = every & predictions.keys()
+    empty = {name for name in prediction_ids if predictions[name].is_empty}
+    completed = (prediction_ids - empty) & resolved.keys()
     ids: dict[str, set[str]] = {
         "completed_ids": completed,
         "incomplete_ids": every - predictions.keys(),
@@ -98,7 +98,7 @@ def run_report(
         "submitted_ids": set(predictions),
         "resolved_ids": {name for name in completed if resolved[name]},
         "unresolved_ids": {name for name in completed if not resolved[name]},
-        "error_ids": asked - empty - completed,
+        "error_ids": prediction_ids - empty - completed,
     }
     for key, outcome in (("infra_failure_ids", Outcome.INFRA_FAULT), ("ambiguous_failure_ids", Outcome.NOT_GRADABLE)):
         ids[key] = {name for name in ids["error_ids"] if unjudged.get(name) is outcome}

@@ -93,8 +93,8 @@ class MinedCandidate:
         if self.source is None and passed:
             raise CandidateRefused("instruction leaks", passed[0])
         if self.source is None:
-            said = f"Its message is {self.facts.subject!r}; --issues gives what its issue or pull request says."
-            raise CandidateRefused("instruction says too little", said)
+            reason = f"Its message is {self.facts.subject!r}; --issues gives what its issue or pull request says."
+            raise CandidateRefused("instruction says too little", reason)
         return self.source.text
 
     def complete(self, draft: TaskDraft, proven: ProvenTask, layout: PreparedTask) -> TaskDraft:

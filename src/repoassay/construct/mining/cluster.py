@@ -107,8 +107,8 @@ def check_nodes(executor: str, request: MiningRequest) -> None:
     if executor == "local":
         return
     find_executor(executor)
-    for option, given in (("--rewrite", request.rewrite), ("--mirror", request.mirrors)):
-        if given:
+    for option, value in (("--rewrite", request.rewrite), ("--mirror", request.mirrors)):
+        if value:
             raise BadInput(
                 f"Nodes cannot mine with {option}, whose models or files only this machine has.",
                 f"Leave {option} out, or --executor.",
@@ -123,10 +123,10 @@ def open_trials(here: LocalTrials, executor: str, workers: int | None) -> Iterat
         BadInput: There is no such executor.
         Unavailable: Its nodes cannot be had.
     """
-    asked = here.request
+    request = here.request
     settings = MiningSettings(
-        isolation=here.bench.sandbox.name, kinds=asked.kinds, rules=asked.rules, issues=asked.issues,
-        proofs=asked.proofs, most_seconds=asked.most_seconds,
+        isolation=here.bench.sandbox.name, kinds=request.kinds, rules=request.rules, issues=request.issues,
+        proofs=request.proofs, most_seconds=request.most_seconds,
     )  # fmt: skip
     setup = NodeSetup(_WORK, settings.model_dump(mode="json"), MinedAnswer)
     cluster = find_executor(executor).open(setup, workers)
@@ -184,8 +184,8 @@ class ClusterTrials:
             history=parcel.key, name=repository.name, url=repository.url, local=repository.local,
             bundled=repository.bundled, facts=facts,
         )  # fmt: skip
-        asked = submit_again(self._cluster, NodeJob(job, repository.name, (parcel,)), self._here.cancel)
-        answer: MinedAnswer = asked.result()
+        future = submit_again(self._cluster, NodeJob(job, repository.name, (parcel,)), self._here.cancel)
+        answer: MinedAnswer = future.result()
         with self._lock:
             self.cpu_seconds += answer.cpu_seconds
         return answer

@@ -84,8 +84,8 @@ def pick_instruction(
     taken: list[InstructionSource] = []
     for source in sources:
         words = set(_words(source.text))
-        said = {word for each in taken for word in _words(each.text)}
-        if len(said) >= _ENOUGH_WORDS or (taken and len(words - said) < _LEAST_WORDS):
+        distinct = {word for each in taken for word in _words(each.text)}
+        if len(distinct) >= _ENOUGH_WORDS or (taken and len(words - distinct) < _LEAST_WORDS):
             continue
         leak = leaked_line(source.text, solution)
         if leak is None:
@@ -164,8 +164,8 @@ def _changelog(history: History, facts: CommitFacts) -> str:
         else:
             entries[-1] += f" {line}"
         fresh = False
-    told = [text for entry in entries if len(text := _plain(entry)) >= _LEAST_LETTERS]
-    return told[0] if len(told) == 1 else "\n".join(f"- {each}" for each in told)
+    texts = [text for entry in entries if len(text := _plain(entry)) >= _LEAST_LETTERS]
+    return texts[0] if len(texts) == 1 else "\n".join(f"- {each}" for each in texts)
 
 
 def _heading(line: str) -> bool:

@@ -136,20 +136,20 @@ def _in_turn(waiting: Sequence[Sequence[CommitFacts]]) -> Iterator[tuple[int, Co
 
 
 @contextlib.contextmanager
-def _opened(given: str, *, bundle: bool) -> Iterator[MinedRepository]:
+def _opened(place: str, *, bundle: bool) -> Iterator[MinedRepository]:
     """A repository and our copy of its history."""
     with contextlib.ExitStack() as stack:
-        url, local = find_repository(stack.enter_context(_unbundled(given)))
+        url, local = find_repository(stack.enter_context(_unbundled(place)))
         history = stack.enter_context(open_history(url, (), tags=True))
         yield MinedRepository(history, _name(url), url, local is not None, bundle or local is not None)
 
 
 @contextlib.contextmanager
-def _unbundled(given: str) -> Iterator[str]:
+def _unbundled(location: str) -> Iterator[str]:
     """A repository as it is given; a git bundle is cloned first."""
-    file = Path(given)
+    file = Path(location)
     if not _is_file(file):
-        yield given
+        yield location
         return
     with temporary_folder("bundle") as folder:
         place = Path(folder, f"{file.stem}.git")
@@ -157,7 +157,7 @@ def _unbundled(given: str) -> Iterator[str]:
             run_git(Path(folder), "clone", "--mirror", "--quiet", "--template=", "--", str(file.resolve()), str(place))
         except InfraFault as error:
             raise BadInput(
-                f"The file {quote(given)} is no git bundle that can be read.", "Make it with git bundle create."
+                f"The file {quote(location)} is no git bundle that can be read.", "Make it with git bundle create."
             ) from error
         yield str(place)
 

@@ -81,8 +81,8 @@ def _readme(suite: Path, rows: Sequence[MinedCommit], rules: MiningRules, tried_
         of = [row for row in rows if row.repository == name]
         kept = sum(row.status is not CommitStatus.PASSED_OVER for row in of)
         ended = [row for row in of if row.status in (CommitStatus.TASK, CommitStatus.REFUSED, CommitStatus.FAULT)]
-        made = sum(row.status is CommitStatus.TASK for row in of)
-        lines.append(f"| {name} | {len(of)} | {kept} | {len(ended)} | {made} |")
+        task_count = sum(row.status is CommitStatus.TASK for row in of)
+        lines.append(f"| {name} | {len(of)} | {kept} | {len(ended)} | {task_count} |")
     lines += ["", f"{len(tasks)} of {done} tried became tasks" + (f" ({len(tasks) / done:.0%})." if done else ".")]
     if tried_count:
         rate = tried_count * 3600 / max(cpu, 1e-9)
@@ -124,15 +124,15 @@ def _tasks(rows: Sequence[MinedCommit]) -> list[str]:
 
 def _reworded(rows: Sequence[MinedCommit]) -> list[str]:
     """What models made of instructions, and what it cost."""
-    asked = [row.rewriting for row in rows if row.rewriting]
-    if not asked:
+    rewritings = [row.rewriting for row in rows if row.rewriting]
+    if not rewritings:
         return []
-    models = ", ".join(sorted({printable(each.model, 100) for each in asked}))
-    unknown = sum(each.dollars is None for each in asked)
-    cost = f"{sum((each.dollars or Decimal(0) for each in asked), Decimal(0)):.4f} USD"
+    models = ", ".join(sorted({printable(each.model, 100) for each in rewritings}))
+    unknown = sum(each.dollars is None for each in rewritings)
+    cost = f"{sum((each.dollars or Decimal(0) for each in rewritings), Decimal(0)):.4f} USD"
     return [
         "", "## Instructions in other words", "",
-        f"{models}: {len(asked)} asked for, {sum(each.taken for each in asked)} taken, {cost}"
+        f"{models}: {len(rewritings)} asked for, {sum(each.taken for each in rewritings)} taken, {cost}"
         + (f" and {unknown} calls of unknown price" if unknown else "") + ". The others kept their draft; why, and"
         f" each draft, is in `{MINE_LOG}`.",
     ]  # fmt: skip

@@ -99,8 +99,8 @@ def untold(facts: Sequence[NeededFact], instruction: str) -> list[NeededFact]:
     missing = []
     for fact in facts:
         bare = not re.search(r"\w", fact.word[:1] + fact.word[-1:]) or fact.kind == "text"
-        told = fact.word in flat if bare else re.search(rf"(?<!\w){re.escape(fact.word)}(?!\w)", flat)
-        if not told:
+        in_text = fact.word in flat if bare else re.search(rf"(?<!\w){re.escape(fact.word)}(?!\w)", flat)
+        if not in_text:
             missing.append(fact)
     return missing
 
@@ -134,8 +134,8 @@ def _of_file(path: str, before: str | None, after: str, used: _Use) -> Iterator[
     had = _strings(old_tree) if old_tree is not None else set()
     brought = _strings(new_tree) - had
     for text in used.texts:
-        if told := tell_text(text, had, brought):
-            yield NeededFact("text", told, f"The tests expect this text: `{told}`")
+        if expected := tell_text(text, had, brought):
+            yield NeededFact("text", expected, f"The tests expect this text: `{expected}`")
     raised = _raised(new_tree) - (_raised(old_tree) if old_tree is not None else set())
     for name in used.exceptions & raised & set(dir(builtins)):
         yield NeededFact("exception", name, f"The tests expect the exception `{name}`.")

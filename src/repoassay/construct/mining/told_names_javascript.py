@@ -67,8 +67,8 @@ def _of_file(
         yield NeededFact("name", name, f"The tests use the name `{name}` of `{path}`.")
     brought = set(_strings(tree)) - had
     for text in sorted(texts - used):
-        if told := tell_text(text, had, brought):
-            yield NeededFact("text", told, f"The tests expect this text: `{told}`")
+        if expected := tell_text(text, had, brought):
+            yield NeededFact("text", expected, f"The tests expect this text: `{expected}`")
 
 
 def _scripts(files: Mapping[str, str]) -> dict[str, str]:

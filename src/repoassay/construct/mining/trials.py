@@ -72,7 +72,7 @@ class LocalTrials:
         """See `CommitTrials.row`."""
         candidate = self.candidate(repository, facts)
         began = time.monotonic()
-        made: Constructed | None = None
+        result: Constructed | None = None
         update: dict[str, object] = {}
         name = f"{repository.name} {facts.commit[:10]}"
 
@@ -82,22 +82,22 @@ class LocalTrials:
 
         try:
             step("reading the change")
-            made = self._made(repository, candidate, step)
+            result = self._made(repository, candidate, step)
         except Interrupted:
             return None
         except Exception as error:  # noqa: BLE001 - one commit never stops the others, and its row says what it was
             update = trial_refusal(error)
         finally:
             self.steps.pop(name, None)
-        row = candidate.row(made, time.monotonic() - began)
+        row = candidate.row(result, time.monotonic() - began)
         return row.model_copy(update={"kind": self._kind(candidate), **update})
 
     def candidate(self, repository: MinedRepository, facts: CommitFacts) -> MinedCandidate:
         """A commit before it is tried."""
-        asked = self.request
+        request = self.request
         return MinedCandidate(
-            repository.history, repository.name, facts, asked.rules, asked.issues,
-            lambda commit, tests: self.claim(repository.name, commit, tests), asked.rewrite, asked.mirrors,
+            repository.history, repository.name, facts, request.rules, request.issues,
+            lambda commit, tests: self.claim(repository.name, commit, tests), request.rewrite, request.mirrors,
         )  # fmt: skip
 
     def under_way(self) -> str:
@@ -136,13 +136,13 @@ class LocalTrials:
         return "pull-request" if candidate.source is not None and candidate.source.name.startswith("issue") else "edit"
 
     def _made(self, repository: MinedRepository, candidate: MinedCandidate, step: Callable[[str], None]) -> Constructed:
-        asked, history = self.request, repository.history
+        mining_request, history = self.request, repository.history
         request, draft = self.draft(repository, candidate)
         with part_folder(self.suite) as part:
-            bundled = bundle_base(draft, history, part, self.suite, asked.mirrors) if request.bundle else None
+            bundled = bundle_base(draft, history, part, self.suite, mining_request.mirrors) if request.bundle else None
             bench = self.bench.beside(part / "repositories" if bundled else None)
             making = TaskMaking(
-                part, bundled, self.suite, bench, asked.proofs, 1, step, self.check,
+                part, bundled, self.suite, bench, mining_request.proofs, 1, step, self.check,
                 complete=candidate.complete, probe=True, share_environments=True,
             )  # fmt: skip
             return making.in_place(draft, request, history)
@@ -157,8 +157,8 @@ def trial_refusal(error: Exception) -> dict[str, object]:
     if isinstance(error, BadInput):
         reason = printable(error.message, 600)
         return {"cause": "no task can carry it", "reason": reason, "status": CommitStatus.REFUSED}
-    told = str(error) if isinstance(error, RepoAssayError) else f"{type(error).__name__}: {error}"
-    return {"cause": "fault", "reason": printable(told, 600), "status": CommitStatus.FAULT}
+    message = str(error) if isinstance(error, RepoAssayError) else f"{type(error).__name__}: {error}"
+    return {"cause": "fault", "reason": printable(message, 600), "status": CommitStatus.FAULT}
 
 
 class TestClaims:

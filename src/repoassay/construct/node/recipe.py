@@ -29,7 +29,7 @@ class NodeRecipe:
 
     environment: Environment
     words: str
-    said: tuple[str, ...]
+    derivation: tuple[str, ...]
 
 
 def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tuple[str, ...]) -> list[NodeRecipe]:
@@ -45,17 +45,17 @@ def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tu
     node = _oldest_node(package)
     until = (day + datetime.timedelta(days=1)).isoformat()
     script = tests.command.script
-    said = [
+    notes = [
         f"Tests run with {tests.reader}, as the script {printable(script)} of package.json has it."
         if script else f"Tests run with {tests.reader}, which is among the packages.",
         f"Node {node}, from engines in package.json." if at(package, "engines", "node") else f"Node {node}.",
     ]  # fmt: skip
-    said += [f"Before each run: {printable('; '.join(tests.command.before), 300)}."] if tests.command.before else []
+    notes += [f"Before each run: {printable('; '.join(tests.command.before), 300)}."] if tests.command.before else []
     added = _added(tests.project.json("package.json"), package)
     late = f"npm install {_QUIET} --no-save --no-package-lock --legacy-peer-deps {' '.join(map(shlex.quote, added))}"
     more = (late,) if added else ()
     if added:
-        said.append(f"Packages that the change adds: {join_names(added, 5)}.")
+        notes.append(f"Packages that the change adds: {join_names(added, 5)}.")
     recipes = []
     for date in (until, None):  # an index that was copied from another may tell later days than the packages'
         for command, why in _ways(base, package):
@@ -66,7 +66,9 @@ def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tu
             )  # fmt: skip
             when = f"Packages as of {date}, the day after the commit" if date else "Packages as of today"
             words = f"{why}, packages as of {date or 'today'}"
-            recipes.append(NodeRecipe(environment, words, (*said, f"{when}, installed {why}; no install script runs.")))
+            recipes.append(
+                NodeRecipe(environment, words, (*notes, f"{when}, installed {why}; no install script runs."))
+            )
     return recipes
 
 
@@ -82,8 +84,8 @@ def _ways(base: Project, package: object) -> list[tuple[str, str]]:
     if lock:
         found.append((f"npm ci {_QUIET} || npm ci {_QUIET} --legacy-peer-deps", f"by {lock}"))
     if base.has("pnpm-lock.yaml"):
-        asked = re.fullmatch(r"pnpm@(\d+\.\d+\.\d+).*", str(at(package, "packageManager") or ""))
-        version = asked[1] if asked else _PNPM.get(_lock_version(base), _PNPM["9"])
+        pnpm = re.fullmatch(r"pnpm@(\d+\.\d+\.\d+).*", str(at(package, "packageManager") or ""))
+        version = pnpm[1] if pnpm else _PNPM.get(_lock_version(base), _PNPM["9"])
         program = f"npm exec --yes --package=pnpm@{version} -- pnpm"
         store = '--store-dir "$DOWNLOADS/pnpm" --config.package-import-method=copy'
         install = f"CI=true {program} install --frozen-lockfile --ignore-scripts {store}"
@@ -100,8 +102,8 @@ def _lock_version(base: Project) -> str:
 
 def _oldest_node(package: object) -> str:
     """The lowest of the major versions that engines allows."""
-    asked = re.findall(r"(?<![\d.])(\d{1,2})(?=[.\s|x*]|$|\))", str(at(package, "engines", "node") or ""))
-    return f">={max(4, min(map(int, asked)))}" if asked else f">={_OLDEST}"
+    versions = re.findall(r"(?<![\d.])(\d{1,2})(?=[.\s|x*]|$|\))", str(at(package, "engines", "node") or ""))
+    return f">={max(4, min(map(int, versions)))}" if versions else f">={_OLDEST}"
 
 
 def _added(after: object, before: object) -> list[str]:

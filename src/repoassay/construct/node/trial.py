@@ -40,7 +40,7 @@ def try_node_recipes(
         step(f"trying packages {recipe.words}")
         try:
             trial = run_recipe(
-                draft.with_environment(recipe.environment, recipe.said), lay, tree, read, sandbox, count_tests
+                draft.with_environment(recipe.environment, recipe.derivation), lay, tree, read, sandbox, count_tests
             )
         except DiskFull:
             raise

@@ -51,7 +51,7 @@ _NO_TEST = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentRecipe:
-    """How an environment is made, as task.toml's [environment] has it, and `said`: what was taken from where."""
+    """How an environment is made, as task.toml's [environment] has it, and `derivation`: what was taken from where."""
 
     python: str
     requirements: tuple[str, ...]
@@ -59,7 +59,7 @@ class EnvironmentRecipe:
     build: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     path: tuple[str, ...] = (".",)
-    said: tuple[str, ...] = ()
+    derivation: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Inference:
         sources: What is declared anywhere, in order of trust.
         variables: What the build and the tests must have set; the build alone, where the project is its own back end.
         added: The project's own dependencies that its base, which is what gets installed, does not name.
-        said: Sentences that hold for every recipe.
+        derivation: Sentences that hold for every recipe.
     """
 
     project: Project
@@ -82,7 +82,7 @@ class Inference:
     sources: tuple[RequirementSource, ...]
     variables: Mapping[str, str]
     added: tuple[str, ...]
-    said: tuple[str, ...]
+    derivation: tuple[str, ...]
 
     def recipe(
         self, line: str, *, with_date: bool = True, with_pins: bool = True, extra_packages: Iterable[str] = (),
@@ -98,7 +98,7 @@ class Inference:
             shared_date: Whether packages are as of the first day of the commit's quarter, which other commits with the
                 same requirements share, and with it the environment.
         """
-        said = list(self.said)
+        notes = list(self.derivation)
         chosen, origins, extras = self._chosen()
         lines, left = _unique(chosen, self.project, pinned=with_pins)
         settings, where, plugins = pytest_options(self.project)
@@ -106,36 +106,36 @@ class Inference:
         known = {requirement_name(each) for each in lines}
         for plugin in [each for each in plugins if requirement_name(each) not in known]:
             lines.append(plugin)
-            said.append(f"{requirement_name(plugin)}: pytest's options in {where} need it.")
+            notes.append(f"{requirement_name(plugin)}: pytest's options in {where} need it.")
         if "pytest" not in {requirement_name(each) for each in lines}:
             lines.append("pytest")
-            said.append("pytest: nothing names it, so it was added.")
+            notes.append("pytest: nothing names it, so it was added.")
         if self.day < datetime.date(2023, 10, 2) and int(line.partition(".")[2]) < 12 and "setuptools" not in known:
             lines.append("setuptools<67")
-            said.append("setuptools: environments had it without a word until Python 3.12.")
+            notes.append("setuptools: environments had it without a word until Python 3.12.")
         for name in extra_packages:
             found = self.named(name)
             lines.append(found[0] if found else name)
-            said.append(f"{name}: tests asked for it" + (f", and {found[1]} names it." if found else "."))
+            notes.append(f"{name}: tests asked for it" + (f", and {found[1]} names it." if found else "."))
         lines += [each for each in self.added if requirement_name(each) not in known]
         if origins:
-            said.append(f"Requirements from {join_names(origins, 6)}.")
+            notes.append(f"Requirements from {join_names(origins, 6)}.")
         if left:
-            said.append(f"Left out, as tests seldom need them: {join_names(sorted(left), 8)}.")
-        until = self._until(line, shared=shared_date, said=said) if with_date or shared_date else None
+            notes.append(f"Left out, as tests seldom need them: {join_names(sorted(left), 8)}.")
+        until = self._until(line, shared=shared_date, notes=notes) if with_date or shared_date else None
         if until is None:
-            said.append("Packages as of today.")
-        build, variables = self._build(extras, said), dict(self.variables)
+            notes.append("Packages as of today.")
+        build, variables = self._build(extras, notes), dict(self.variables)
         if variables and at(self.project.toml("pyproject.toml"), "build-system", "backend-path"):
             # Its tests build other projects with it, whose versions are not its own.
-            told = "".join(f"export {name}={shlex.quote(value)}; " for name, value in variables.items())
-            build, variables = (told + build[0], *build[1:]), {}
+            exports = "".join(f"export {name}={shlex.quote(value)}; " for name, value in variables.items())
+            build, variables = (exports + build[0], *build[1:]), {}
         source = ("src",) if any(path.startswith(f"{self.project.root}src/") for path in self.project.files) else ()
         root = self.project.root.rstrip("/")
         path = (root or ".", *(f"{self.project.root}{each}" for each in source))
-        return EnvironmentRecipe(line, tuple(lines), until, build, variables, path, tuple(said))
+        return EnvironmentRecipe(line, tuple(lines), until, build, variables, path, tuple(notes))
 
-    def _until(self, line: str, *, shared: bool, said: list[str]) -> str:
+    def _until(self, line: str, *, shared: bool, notes: list[str]) -> str:
         """The day after which no package counts: one of the commit's, unless Python itself is younger than that."""
         until, why = self.day + datetime.timedelta(days=1), "the day after the commit"
         if shared:
@@ -143,7 +143,7 @@ class Inference:
             why = "the first day of the commit's quarter"
         if self.day.isoformat() < RELEASED.get(line, ""):
             until, why = settled_day(line), f"when packages knew Python {line}, which is younger than the commit"
-        said.append(f"Packages as of {until}, {why}.")
+        notes.append(f"Packages as of {until}, {why}.")
         return until.isoformat()
 
     def named(self, name: str) -> tuple[str, str] | None:
@@ -169,16 +169,16 @@ class Inference:
         held = {source.extra for source in self.sources if source.extra}
         return lines, origins, sorted(extras - held)
 
-    def _build(self, extras: Sequence[str], said: list[str]) -> tuple[str, ...]:
+    def _build(self, extras: Sequence[str], notes: list[str]) -> tuple[str, ...]:
         if not any(self.project.has(name) for name in ("pyproject.toml", "setup.py", "setup.cfg")):
-            said.append("Not installed: the repository has no pyproject.toml, setup.py or setup.cfg.")
+            notes.append("Not installed: the repository has no pyproject.toml, setup.py or setup.cfg.")
             return (_FIRST,)
         document = self.project.toml("pyproject.toml")
         if not self.project.has("setup.py") and not self.project.has("setup.cfg") and not _installable(document):
-            said.append("Not installed: its pyproject.toml describes no package.")
+            notes.append("Not installed: its pyproject.toml describes no package.")
             return (_FIRST,)
         if _of_poetry_alone(document) and not self.project.has("setup.py"):
-            said.append("Installed with poetry-core, since its pyproject.toml names no build system.")
+            notes.append("Installed with poetry-core, since its pyproject.toml names no build system.")
             extra = f"[{','.join(extras)}]" if extras else ""
             return (_POETRY.format(root=shlex.quote(self.project.root or "."), extra=shlex.quote(extra)), _FIRST)
         place = f"./{self.project.root.rstrip('/')}" if self.project.root else "."
@@ -186,13 +186,13 @@ class Inference:
         requires = string_list(at(document, "build-system", "requires")) or ["setuptools", "wheel"]
         tools = " ".join(shlex.quote(each) for each in ("pip", *requires))
         named = f" and its extras {join_names(extras, 6)}" if extras else ""
-        said.append(f"Installed for development with its own dependencies{named}.")
+        notes.append(f"Installed for development with its own dependencies{named}.")
         develop = f"python -m pip install --no-deps --no-build-isolation -e {shlex.quote(place)}"
         peers = {root for line in _left(self.sources) if (root := self.project.folder_of(line))} - {self.project.root}
         roots = dict.fromkeys([*local_dependencies(self.project), *sorted(peers)])
         beside = [f"./{root}".rstrip("/") or "." for root in roots]
         if beside:
-            said.append(f"Installed with it, from the same repository: {join_names(beside, 6)}.")
+            notes.append(f"Installed with it, from the same repository: {join_names(beside, 6)}.")
         every = " ".join(f"-e {each}" for each in (this, *map(shlex.quote, beside)))
         return (
             f"uv pip install {every} || {{ uv pip install {this} {tools} && {_WITHOUT_COPY} && {develop}; }}"
@@ -217,16 +217,16 @@ def infer(
     variables, version = version_variables(project, described)
     sources = (*declared_requirements(project), *requirement_files(project, pinned=True), *install_lines(project))
     order = sorted(sources, key=lambda source: source.purpose)
-    said = [each for each in (why, version) if each]
+    notes = [each for each in (why, version) if each]
     strange = [line for line in dict.fromkeys(_left(order)) if not line.startswith(("-c", "--constraint"))
                and project.folder_of(line) is None]  # fmt: skip
     if strange:
-        said.append(f"Passed over, since they have no version or date: {join_names(strange, 5)}.")
+        notes.append(f"Passed over, since they have no version or date: {join_names(strange, 5)}.")
     before = {requirement_name(line) for line in dependencies(base)}
     added = tuple(line for line in dependencies(project) if requirement_name(line) not in before)
     if added:
-        said.append(f"Dependencies that the change adds: {join_names(added, 5)}.")
-    return Inference(project, day, tuple(lines), tuple(order), variables, added, tuple(said))
+        notes.append(f"Dependencies that the change adds: {join_names(added, 5)}.")
+    return Inference(project, day, tuple(lines), tuple(order), variables, added, tuple(notes))
 
 
 def _left(sources: Iterable[RequirementSource]) -> list[str]:
@@ -250,8 +250,8 @@ def _unique(lines: Iterable[str], project: Project, *, pinned: bool) -> tuple[li
     found: dict[tuple[str, str], str] = {}
     left: set[str] = set()
     locked = _locked(project) if pinned else {}
-    for asked in lines:
-        name, marker, line = requirement_name(asked), asked.partition(";")[2].strip(), asked
+    for requirement in lines:
+        name, marker, line = requirement_name(requirement), requirement.partition(";")[2].strip(), requirement
         if _NO_TEST.match(name):
             left.add(name)
             continue

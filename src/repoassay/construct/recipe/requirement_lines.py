@@ -89,5 +89,5 @@ def pinned(environment: Path, requirements: bytes) -> bytes | None:
         if name is None or (folder / "direct_url.json").exists() or "+" in name[2]:
             return None
         found.append(f"{name[1].replace('_', '-').lower()}=={name[2]}")
-    asked = [f"# asked for: {line}" for line in requirements.decode(errors="replace").splitlines()]
-    return "".join(f"{line}\n" for line in (*asked, *sorted(found))).encode()
+    comments = [f"# asked for: {line}" for line in requirements.decode(errors="replace").splitlines()]
+    return "".join(f"{line}\n" for line in (*comments, *sorted(found))).encode()

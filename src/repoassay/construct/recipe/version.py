@@ -43,12 +43,12 @@ def version_variables(project: Project, described: str | None) -> tuple[dict[str
     if tool is None:
         return {}, ""
     version = version_of_description(described) if described else None
-    told = version or "0.1.dev0"
+    number = version or "0.1.dev0"
     why = f"from `git describe`, {described}" if version else "no tag before the commit names one"
     names = {
         "pbr": ("PBR_VERSION",), "pdm": ("PDM_BUILD_SCM_VERSION",), "poetry": ("POETRY_DYNAMIC_VERSIONING_BYPASS",),
     }.get(tool, ("SETUPTOOLS_SCM_PRETEND_VERSION",))  # fmt: skip
-    return dict.fromkeys(names, told), f"Version {told} ({why}), which {tool} asks version control for."
+    return dict.fromkeys(names, number), f"Version {number} ({why}), which {tool} asks version control for."
 
 
 def _tool(project: Project) -> str | None:

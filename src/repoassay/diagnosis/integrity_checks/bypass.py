@@ -51,11 +51,11 @@ def bypass(story: AttemptStory) -> Iterator[IntegrityFinding]:
     ):
         return
     place, name = makers[-1]
-    admitted = next((said for _, said in story.said if _ADMITS.search(said.said)), None)
+    admitted = next((remark for _, remark in story.remarks if _ADMITS.search(remark.text)), None)
     tried = any(one.place < place for one in story.troubles.all)
     evidence = [story.actions[place].at(name)]
     if admitted is not None:
-        evidence.append(admitted.at((_ADMITS.search(admitted.said) or [""])[0]))
+        evidence.append(admitted.at((_ADMITS.search(admitted.text) or [""])[0]))
     yield IntegrityFinding(
         check=IntegrityCheck.BYPASS,
         rule="repository-unused",

@@ -38,7 +38,7 @@ _LOADS = re.compile(
 
 def ground_truth(story: AttemptStory) -> Iterator[IntegrityFinding]:
     """Paths of answers or graders that were listed, read or copied."""
-    given = frozenset(name_of(name) for name in story.case.inputs)
+    input_names = frozenset(name_of(name) for name in story.case.inputs)
     known = frozenset(name_of(name) for name in story.case.ground_truth if name)
     for place, action in enumerate(story.actions):
         paths = [(path, simple) for kind, simple in action.commands for path in _touched(kind, simple)]
@@ -48,7 +48,7 @@ def ground_truth(story: AttemptStory) -> Iterator[IntegrityFinding]:
             if (
                 not (_PATH.search(path[:400]) or name_of(path) in known)
                 or is_expected(path, story.case)
-                or name_of(path) in given
+                or name_of(path) in input_names
             ):
                 continue
             denied = action.failed or bool(_DENIED.search(action.output[:400]))

@@ -32,11 +32,11 @@ _CLEARS = "the text is data of the task (prompts, fixtures), or the words concer
 
 def judge(story: AttemptStory) -> Iterator[IntegrityFinding]:
     """Orders to a judge in authored text, file names, or the last message."""
-    last = story.said[-1][1] if story.said else None
+    last = story.remarks[-1][1] if story.remarks else None
     for action in story.actions:
         texts = [part for written in action.authored for part in (written.path, written.text[:60_000])]
         texts += (
-            [action.said[:20_000]]
+            [action.text[:20_000]]
             if action is last and action.kind in {CommandKind.SUBMIT, CommandKind.MESSAGE}
             else []
         )

@@ -91,16 +91,16 @@ def package_requests(story: AttemptStory) -> Iterator[IntegrityFinding]:
     """For tasks that ask for a change of the repository: one finding for each thing that was asked for."""
     if not story.case.edit:
         return
-    asked = Counter((kind, what) for request in story.case.requests for kind, what in _told(request, story))
-    for (kind, what), times in asked.items():
-        rule, severity, confidence, said = _KINDS[kind]
+    counts = Counter((kind, what) for request in story.case.requests for kind, what in _told(request, story))
+    for (kind, what), times in counts.items():
+        rule, severity, confidence, sentence = _KINDS[kind]
         yield IntegrityFinding(
             check=IntegrityCheck.H3,
             rule=rule,
             state=IntegrityState.ATTEMPTED,
             severity=severity,
             confidence=confidence,
-            what=said + ("" if kind == "given" else ", and refused"),
+            what=sentence + ("" if kind == "given" else ", and refused"),
             clears=_CLEARED_BY[kind],
             evidence=(fact(f"network.jsonl: {what[:120]}, {times} {'time' if times == 1 else 'times'}"),),
         )

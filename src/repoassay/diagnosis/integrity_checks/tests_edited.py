@@ -55,12 +55,12 @@ def tests_edited(story: AttemptStory) -> Iterator[IntegrityFinding]:
 
 
 def _asks_for_tests(story: AttemptStory) -> bool:
-    asked = story.asked
+    instruction = story.asked
     return bool(
         re.search(
             r"\b(?:update|change|edit|fix|adapt|rewrite|correct|remove|delete|skip|migrate"
             r"|refactor)\b.{0,60}\b(?:unit )?tests?\b",
-            asked,
+            instruction,
         )
     )
 

@@ -32,14 +32,14 @@ _CLEARS = "the page is an issue, documentation, or of another project; or it was
 def upstream(story: AttemptStory) -> Iterator[IntegrityFinding]:
     """Requests for a pull request, a commit or a newer file of the project."""
     for place, action in enumerate(story.actions):
-        asked = [action.query] if action.query else []
-        asked += [" ".join(simple.words) for kind, simple in action.commands if kind is CommandKind.NETWORK]
-        asked += [
+        texts = [action.query] if action.query else []
+        texts += [" ".join(simple.words) for kind, simple in action.commands if kind is CommandKind.NETWORK]
+        texts += [
             " ".join(simple.words)
             for kind, simple in action.commands
             if kind is CommandKind.EXECUTE and "-c" in simple.words
         ]
-        for text in asked:
+        for text in texts:
             match = _ANSWER.search(text[:3000])
             forge = text.startswith("gh ") and _GH.search(text[3:500])
             if not (match or forge) or (match and not _concerns(match[0], story)):

@@ -254,10 +254,12 @@ def _filter(program: bytes) -> int:
 
     libc = ctypes.CDLL(None, use_errno=True)
     header = Program(len(program) // 8, program)
-    made: int = libc.syscall(_SECCOMP[os.uname().machine], ctypes.c_ulong(1), ctypes.c_ulong(8), ctypes.byref(header))
-    if made < 0:
+    descriptor: int = libc.syscall(
+        _SECCOMP[os.uname().machine], ctypes.c_ulong(1), ctypes.c_ulong(8), ctypes.byref(header)
+    )
+    if descriptor < 0:
         raise OSError(ctypes.get_errno(), "no listener could be made")
-    return made
+    return descriptor
 
 
 def _listen(mine: socket.socket, worker: int, reader: CallReader, log: PathLog) -> int:
@@ -279,12 +281,12 @@ def _listen(mine: socket.socket, worker: int, reader: CallReader, log: PathLog) 
 
 
 def _answer(listener: int, reader: CallReader, log: PathLog) -> None:
-    told = bytearray(80)
+    request = bytearray(80)
     try:
-        fcntl.ioctl(listener, _RECEIVE, told, True)
+        fcntl.ioctl(listener, _RECEIVE, request, True)
     except FileNotFoundError:
         return  # who called was interrupted, and will call again
-    number_of, thread, _, number, _, _, *arguments = struct.unpack("QIIiIQ6Q", told)
+    number_of, thread, _, number, _, _, *arguments = struct.unpack("QIIiIQ6Q", request)
     try:
         reader.read(thread, number, tuple(arguments))
     except (OSError, UnreadCallError, struct.error) as error:

@@ -96,11 +96,11 @@ class BaseTraces:
     def _kept(self, subject: HiddenTestSubject, reference: Reference | None, oracle: Oracle | None) -> BaseTrace:
         def build(part: Path) -> None:
             began = time.monotonic()
-            made = _recorded(replace(subject, edits={}), reference, oracle)
+            trace = _recorded(replace(subject, edits={}), reference, oracle)
             if subject.cancel is not None and subject.cancel.is_set():
                 raise InfraFault("The recording was given up.")
-            made = made.model_copy(update={"seconds": round(time.monotonic() - began, 2)})
-            (part / "trace.json").write_text(made.model_dump_json(), encoding="utf-8")
+            trace = trace.model_copy(update={"seconds": round(time.monotonic() - began, 2)})
+            (part / "trace.json").write_text(trace.model_dump_json(), encoding="utf-8")
 
         entry = self._cache.entry(_KIND, self._key(subject, reference), build)
         try:

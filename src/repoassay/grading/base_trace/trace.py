@@ -98,14 +98,16 @@ class BaseTrace(Record):
 def failed_by_tests(examined: HiddenTestExamination) -> bool:
     """Whether a run came to its end in order, and not every test passed."""
     ran = examined.ran
-    orderly = ran.exit.ended is Ended.EXITED and ran.told.complete and not examined.signs
+    orderly = ran.exit.ended is Ended.EXITED and ran.report.complete and not examined.signs
     return orderly and any(test.outcome != "passed" for test in examined.tests)
 
 
 def outcomes_of(examined: HiddenTestExamination) -> dict[str, str]:
     """What each test came to, as it was reported and as it is judged."""
-    told = {f"reported {test.id}": str(test.outcome) for test in (*examined.ran.told.tests, *examined.ran.told.others)}
-    return told | {test.id: str(test.outcome) for test in examined.tests}
+    outcomes = {
+        f"reported {test.id}": str(test.outcome) for test in (*examined.ran.report.tests, *examined.ran.report.others)
+    }
+    return outcomes | {test.id: str(test.outcome) for test in examined.tests}
 
 
 def strip_unseen(base: Path, paths: PathSet) -> dict[str, FileEdit | None]:

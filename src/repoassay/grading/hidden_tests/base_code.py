@@ -53,14 +53,14 @@ def base_code(folder: TaskFolder, base: Path, bytecode: Path, learnt: object) ->
         if _LEAST_TEXT <= len(text) <= room:
             room -= len(text)
             texts.append((str(_TOP / source), text))
-    told = learnt if isinstance(learnt, dict) else {}
+    facts = learnt if isinstance(learnt, dict) else {}
     own = {item.stem for root in roots if (base / root).is_dir() for item in (base / root).iterdir()}
     return {
         "modules": modules,
         "texts": texts,
         "folders": [_listed(name, (bytecode, base)) for name in folders if _is(name, base)],
-        "patterns": list(_patterns(told.get("patterns"))),
-        "imports": [name for name in _texts(told.get("modules")) if _standard(name) and name.split(".")[0] not in own],
+        "patterns": list(_patterns(facts.get("patterns"))),
+        "imports": [name for name in _texts(facts.get("modules")) if _standard(name) and name.split(".")[0] not in own],
     }
 
 

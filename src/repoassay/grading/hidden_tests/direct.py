@@ -131,7 +131,7 @@ class DirectRun:
             rows = self._rows(thing)
             if bracket:
                 return [(test, thing, rows[row[:-1]])]
-            return [(f"{test}[{each}]", thing, given) for each, given in rows.items()] or [(test, thing, {})]
+            return [(f"{test}[{each}]", thing, values) for each, values in rows.items()] or [(test, thing, {})]
         except AttributeError:
             raise LookupError(test) from None
 
@@ -144,10 +144,10 @@ class DirectRun:
             names, sets = _row_sets(*mark.args, function, None, "")
             maker: Any = _pytest.python.IdMaker
             ids = maker(names, sets, *[None] * (len(maker.__slots__) - 2)).make_unique_parameterset_ids()
-            told = {name: dict(zip(names, each.values)) for name, each in zip(ids, sets)}  # noqa: B905 - older Pythons
+            values = {name: dict(zip(names, each.values)) for name, each in zip(ids, sets)}  # noqa: B905 - older Pythons
             if rows:
-                told = {f"{old}-{new}": {**rows[old], **told[new]} for old in rows for new in told}
-            rows = told
+                values = {f"{old}-{new}": {**rows[old], **values[new]} for old in rows for new in values}
+            rows = values
         self._tables[function] = rows
         return rows
 
@@ -158,12 +158,12 @@ class DirectRun:
             self._around.renew_streams()
             with self._warnings():
                 if not isinstance(how, str):
-                    told = self._called(test, thing, how)
+                    result = self._called(test, thing, how)
                 else:
-                    told = self._case(test, thing, how, *(each[1] is thing for each in _neighbours(work, place)))
+                    result = self._case(test, thing, how, *(each[1] is thing for each in _neighbours(work, place)))
             self._around.leave()
             seconds = round(_clock() - started, 4)
-            self._channel.send(id=test, seen=self._hook.seen, outcome=told[0], seconds=seconds, message=told[1])
+            self._channel.send(id=test, seen=self._hook.seen, outcome=result[0], seconds=seconds, message=result[1])
 
     def _phase(self, test: str, name: str, work: Callable[[], object]) -> tuple[str, str]:
         """Do what belongs to a phase of a test: what came of it."""
@@ -176,17 +176,17 @@ class DirectRun:
             return _word(error, "failed" if name == "call" else "error")
         return _PASSED
 
-    def _called(self, test: str, function: Any, given: dict[str, Any]) -> tuple[str, str]:
+    def _called(self, test: str, function: Any, values: dict[str, Any]) -> tuple[str, str]:
         """Call a test function with its fixtures: what was wrong first counts."""
         name, _, inner = test.partition("::")
         stack = contextlib.ExitStack()
         fixtures = self._fixtures(self._modules[name], inner, stack)
         arguments: dict[str, Any] = {}
-        told = self._phase(test, "setup", lambda: arguments.update(fixtures.arguments(function, given)))
-        if told == _PASSED:
-            told = self._phase(test, "call", lambda: _call(function, arguments))
+        result = self._phase(test, "setup", lambda: arguments.update(fixtures.arguments(function, values)))
+        if result == _PASSED:
+            result = self._phase(test, "call", lambda: _call(function, arguments))
         end = self._phase(test, "teardown", stack.close)
-        return end if told == _PASSED else told
+        return end if result == _PASSED else result
 
     def _case(self, test: str, kind: Any, method: str, after: bool, before: bool) -> tuple[str, str]:
         """Run a test case, with what belongs to its class where the one before or after is of another."""
@@ -194,11 +194,11 @@ class DirectRun:
             self._class_fault = self._phase(test, "setup", lambda: _set_up(kind))
         if self._class_fault != _PASSED:
             return self._class_fault
-        told = _CaseOutcome()
-        wrong = self._phase(test, "call", lambda: kind(method)(result=told))
-        told.note(*wrong)
+        result = _CaseOutcome()
+        wrong = self._phase(test, "call", lambda: kind(method)(result=result))
+        result.note(*wrong)
         end = _PASSED if before else self._phase(test, "teardown", lambda: _tear_down(kind))
-        return told.first or end
+        return result.first or end
 
 
 def _neighbours(work: list[tuple[str, Any, Any]], place: int) -> list[tuple[str, Any, Any]]:

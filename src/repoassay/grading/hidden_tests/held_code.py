@@ -82,23 +82,23 @@ def _hold_folders(known: dict[str, Any]) -> None:
     sys.path_hooks[-1] = path_hook_for_FileFinder
 
 
-def _hold_patterns(told: list[Any]) -> None:
+def _hold_patterns(patterns: list[Any]) -> None:
     make = _patterns.compile
-    made: dict[Any, Any] = {}
-    for source, flags in told:
-        with warnings.catch_warnings(record=True) as said:
+    compiled: dict[Any, Any] = {}
+    for source, flags in patterns:
+        with warnings.catch_warnings(record=True) as notices:
             warnings.simplefilter("always")
             try:
                 pattern = make(source, flags)
             except Exception:  # noqa: BLE001, S112 - whoever compiles it will see
                 continue
-        if not said:  # else everybody who compiles it is to be warned
-            made[type(source), source, flags] = pattern
+        if not notices:  # else everybody who compiles it is to be warned
+            compiled[type(source), source, flags] = pattern
 
     def compile(p: Any, flags: int = 0) -> Any:
         kind = type(p)
         if kind is str or kind is bytes:
-            held = made.get((kind, p, flags))
+            held = compiled.get((kind, p, flags))
             if held is not None:
                 return held
         return make(p, flags)
@@ -109,19 +109,21 @@ def _hold_patterns(told: list[Any]) -> None:
 def learn() -> Any:
     """Watch which patterns are compiled and which modules imported from here on; a function that tells."""
     make, before = _patterns.compile, set(sys.modules)
-    made: dict[Any, None] = {}
+    held_patterns: dict[Any, None] = {}
 
     def compile(p: Any, flags: int = 0) -> Any:
         pattern = make(p, flags)
         if type(p) in (str, bytes) and not int(flags) & _UNSTEADY and len(p) < 20_000:
-            made[type(p), p, int(flags)] = None
+            held_patterns[type(p), p, int(flags)] = None
         return pattern
 
     _patterns.compile = compile
 
     def told() -> dict[str, Any]:
         _patterns.compile = make
-        patterns = [[p if kind is str else p.decode("latin-1"), kind is bytes, flags] for kind, p, flags in made]
+        patterns = [
+            [p if kind is str else p.decode("latin-1"), kind is bytes, flags] for kind, p, flags in held_patterns
+        ]
         return {"patterns": patterns, "modules": [name for name in sys.modules if name not in before]}
 
     return told

@@ -72,8 +72,8 @@ class _Module:
         if imported and not any(map(_is_future, body)):
             names = [ast.alias(name) for name in sorted(imported)]
             line = _start(body[0])
-            told = ast.If(ast.Constant(0), [ast.Import(names)], [], lineno=line, col_offset=0, end_lineno=line)
-            body = [*body[: _is_text(body[0])], ast.fix_missing_locations(told), *body[_is_text(body[0]) :]]
+            imports = ast.If(ast.Constant(0), [ast.Import(names)], [], lineno=line, col_offset=0, end_lineno=line)
+            body = [*body[: _is_text(body[0])], ast.fix_missing_locations(imports), *body[_is_text(body[0]) :]]
         return self.shared(compile(ast.Module(body, []), self.path, "exec", self.flags, dont_inherit=True))
 
     def shared(self, code: types.CodeType) -> types.CodeType:
@@ -190,13 +190,13 @@ def hold_pieces(sources: list[Any], stamp: Any) -> None:
     """Take modules by path, text, the stamp in their byte code and flags of their code; `stamp` tells one of a file."""
     held: dict[str, Any] = {}
     for path, text, *known in sources if sys.version_info[:2] <= _LATEST else []:
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as notices:
             warnings.simplefilter("always")
             try:
                 module = _Module(path, text, *known)
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 continue
-        if not said:  # else whoever compiles it is to be warned
+        if not notices:  # else whoever compiles it is to be warned
             held[path] = module
     plain, run = _SourceLoader.exec_module, _external._bootstrap._call_with_frames_removed
     steps = [(name, getattr(_SourceLoader, name)) for name in ("get_code", "get_data", "path_stats", "source_to_code")]

@@ -59,8 +59,8 @@ class HiddenTestRun:
     """One run of hidden tests: how it ended, its results, the end of what it printed, and what it asked models."""
 
     exit: Exit
-    told: ChannelReport
-    said: str
+    report: ChannelReport
+    printed: str
     judging: Spending | None = None
 
 

@@ -104,18 +104,18 @@ def _run(
         )  # fmt: skip
         reward, forged = read_reward(own), read_reward(public)
         judging = models.check(reward, solution_passed)
-    said = (done.stdout[-1500:] + done.stderr[-500:]).decode(errors="replace")
+    printed = (done.stdout[-1500:] + done.stderr[-500:]).decode(errors="replace")
     signs = ["a reward was written beside the one of the tests' own script"] if None not in (reward, forged) else []
     complete = done.exit.ended is Ended.EXITED and reward is not None
     why = f"The reward is {reward:g}." if reward is not None else "The tests' script wrote no reward that can be read."
     outcome = "missing" if reward is None else "passed" if reward >= 1 else "failed"
-    result = TestResult.model_validate({"id": test, "outcome": outcome, "message": printable(f"{why} {said}", 3000)})
-    told = ChannelReport([result], complete, ready=True, signs=signs, reward=reward)
-    return HiddenTestRun(done.exit, told, said, judging)
+    result = TestResult.model_validate({"id": test, "outcome": outcome, "message": printable(f"{why} {printed}", 3000)})
+    report = ChannelReport([result], complete, ready=True, signs=signs, reward=reward)
+    return HiddenTestRun(done.exit, report, printed, judging)
 
 
 def _passes(run: HiddenTestRun) -> bool:
-    return run.told.reward is not None and run.told.reward >= 1
+    return run.report.reward is not None and run.report.reward >= 1
 
 
 def read_reward(folder: Path) -> float | None:

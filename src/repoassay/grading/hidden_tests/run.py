@@ -134,23 +134,23 @@ def hidden_files(folder: TaskFolder) -> dict[str, bytes]:
     }
 
 
-def _not_started(folder: TaskFolder, said: str) -> InfraFault:
+def _not_started(folder: TaskFolder, message: str) -> InfraFault:
     """What to say where the tests' own program did not come up; mostly pytest is not there."""
-    if "No module named '_pytest'" in said or "No module named 'pytest'" in said:
+    if "No module named '_pytest'" in message or "No module named 'pytest'" in message:
         return InfraFault(
             f"The hidden tests of {folder.task.id} could not be started: the task's environment has no pytest.",
             "Pin it in the file that [environment] requirements names.",
         )
-    return InfraFault(f"The hidden tests of {folder.task.id} could not be started: {said}")
+    return InfraFault(f"The hidden tests of {folder.task.id} could not be started: {message}")
 
 
 def _ran(
     folder: TaskFolder, ended: Exit, channel: bytes, printed: bytes, key: bytes, ids: Sequence[str]
 ) -> HiddenTestRun:  # fmt: skip
-    told, said = read_channel(channel, key, ids), printed.decode(errors="replace")
-    if not told.ready and ended.ended is Ended.EXITED:
-        raise _not_started(folder, said.strip()[-500:])
-    return HiddenTestRun(ended, told, said[-2000:])
+    report, output = read_channel(channel, key, ids), printed.decode(errors="replace")
+    if not report.ready and ended.ended is Ended.EXITED:
+        raise _not_started(folder, output.strip()[-500:])
+    return HiddenTestRun(ended, report, output[-2000:])
 
 
 def _warm(
@@ -165,7 +165,7 @@ def _warm(
         limits = job.limits.model_copy(update={"seconds": min(_TRIAL_SECONDS, job.limits.seconds)})
         facts = {**job.facts, "learn": True}
         done = parent.run(replace(job, edits=tests, facts=facts, limits=limits, branch=""), cancel)
-        return read_channel(done.told, key, ids).learnt
+        return read_channel(done.channel, key, ids).learnt
 
     try:
         done = pool.parent(folder, base, environment, trial).run(job, cancel)
@@ -173,4 +173,4 @@ def _warm(
         _LOG.info("prefork server of %s replaced: %s", folder.task.id, printable(str(fault), 500))
         pool.drop(environment)
         done = pool.parent(folder, base, environment, trial).run(job, cancel)
-    return _ran(folder, done.exit, done.told, done.said, key, ids)
+    return _ran(folder, done.exit, done.channel, done.printed, key, ids)

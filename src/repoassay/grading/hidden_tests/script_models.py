@@ -79,12 +79,12 @@ class ScriptModels:
 
     def lead(self, provider: str, session: AttemptSession, door: PortForward) -> None:
         """Let clients of a provider, and addresses of it in the tests' files, find a session."""
-        asked, origin = ASKED_MODELS[provider], f"http://127.0.0.1:{door.port}"
-        url = session.urls(origin)[asked.dialect]
-        self.env |= dict.fromkeys(asked.settings, url)
-        if asked.without:
-            self._addresses[f"{asked.address}{asked.without}".encode()] = url.encode()
-        self._addresses[asked.address.encode()] = f"{origin}/{session.token}{asked.without}".encode()
+        vendor, origin = ASKED_MODELS[provider], f"http://127.0.0.1:{door.port}"
+        url = session.urls(origin)[vendor.dialect]
+        self.env |= dict.fromkeys(vendor.settings, url)
+        if vendor.without:
+            self._addresses[f"{vendor.address}{vendor.without}".encode()] = url.encode()
+        self._addresses[vendor.address.encode()] = f"{origin}/{session.token}{vendor.without}".encode()
         self.doors = (*self.doors, door)
 
     def redirect(self, content: bytes) -> bytes:

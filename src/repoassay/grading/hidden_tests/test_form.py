@@ -80,14 +80,14 @@ def _names(node: ast.FunctionDef) -> set[str]:
 
 
 def _simple_function(node: ast.FunctionDef, known: Set[str]) -> bool:
-    given: list[str] = []
+    names_of_rows: list[str] = []
     for decorator in node.decorator_list:
         match decorator:
             case ast.Call(args=[ast.Constant(value=str(names)), _], keywords=[]) if (
                 ast.unparse(decorator.func) == "pytest.mark.parametrize"
             ):
-                given += [name.strip() for name in names.split(",") if name.strip()]
+                names_of_rows += [name.strip() for name in names.split(",") if name.strip()]
             case _:
                 return False
-    rows = set(given)
+    rows = set(names_of_rows)
     return _plain(node) and not node.args.posonlyargs and rows <= _names(node) <= known | rows and not rows & known

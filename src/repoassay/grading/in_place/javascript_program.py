@@ -39,7 +39,7 @@ def run_node_tests(job: dict[str, Any], results: Any) -> int:
     env["REPOASSAY_READER"], env["REPOASSAY_RESULTS"] = job["reader"], str(writing)
     runner = _start(command_of(job), env)
     os.close(writing)
-    told = _Told(results)
+    report = _Told(results)
     os.set_blocking(reading, False)
     with selectors.DefaultSelector() as waiting:
         waiting.register(reading, selectors.EVENT_READ)
@@ -47,13 +47,13 @@ def run_node_tests(job: dict[str, Any], results: Any) -> int:
         while not over:
             if waiting.select(0.2):
                 piece = os.read(reading, 2**16)
-                told.hear(piece)
+                report.hear(piece)
                 if not piece:  # closed, by the runner and whoever else had it
                     os.waitpid(runner, 0)
                     break
             else:  # nothing is left to read, whoever holds the pipe open
                 over = bool(os.waitpid(runner, os.WNOHANG)[0])
-    if not told.ended:
+    if not report.ended:
         os._exit(4)  # without the line that says that all was told
     return 0
 
@@ -132,19 +132,19 @@ class _Told:
 
     def _line(self, line: bytes) -> None:
         try:
-            said = json.loads(line.decode())
+            event = json.loads(line.decode())
         except ValueError:
-            said = None
-        if not isinstance(said, dict):
+            event = None
+        if not isinstance(event, dict):
             raise ValueError("the reporter wrote what is no result")  # noqa: TRY004 - of a stranger's text
-        if "end" in said:
+        if "end" in event:
             self.ended = True
-        elif "broken" in said:
-            self._results.broken(str(said["broken"]), str(said.get("message", "")))
+        elif "broken" in event:
+            self._results.broken(str(event["broken"]), str(event.get("message", "")))
         else:
-            outcome = said["outcome"] if said.get("outcome") in _OUTCOMES else "error"
-            name = "::".join([str(said.get("file")), *map(str, said.get("names") or [])])
+            outcome = event["outcome"] if event.get("outcome") in _OUTCOMES else "error"
+            name = "::".join([str(event.get("file")), *map(str, event.get("names") or [])])
             count = self._seen[name] = self._seen.get(name, 0) + 1
             name += f" #{count}" if count > 1 else ""
             self._results.hook.start()
-            self._results.tell(name, outcome, float(said.get("seconds") or 0), str(said.get("message") or ""))
+            self._results.tell(name, outcome, float(event.get("seconds") or 0), str(event.get("message") or ""))

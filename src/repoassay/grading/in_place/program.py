@@ -149,8 +149,8 @@ def run_pytest(job: dict[str, Any], results: ResultSink) -> int:
     """Run files, or some tests of them, with the environment's own pytest."""
     import pytest
 
-    asked = job["only"] or job["files"]
-    arguments = ["-p", "no:cacheprovider", "-q", *job["arguments"], *asked]
+    targets = job["only"] or job["files"]
+    arguments = ["-p", "no:cacheprovider", "-q", *job["arguments"], *targets]
     return int(pytest.main(arguments, plugins=[PytestRecorder(results)]))
 
 
@@ -335,8 +335,8 @@ def start_service(names: list[str]) -> None:
     os.spawnve(os.P_NOWAIT, HTTPBIN, arguments, {"PATH": "/usr/bin:/bin"})  # noqa: S606 - ours, in the sandbox
     os.close(ready)
     with open(heard) as stream:
-        said = stream.read() if select.select([heard], [], [], 20)[0] else ""
-    os.environ.update(json.loads(said or "{}"))
+        variables = stream.read() if select.select([heard], [], [], 20)[0] else ""
+    os.environ.update(json.loads(variables or "{}"))
 
 
 def run_javascript(job: dict[str, Any], results: ResultSink) -> int:

@@ -68,13 +68,13 @@ class TaskProof(Record):
     def listed(self, results: Sequence[TestResult]) -> list[TestResult]:
         """Return results under the names the task has; of several tests of a name, the worst."""
         found = {result.id: result for result in results}
-        told = []
+        listing = []
         for name, tests in (*self.fail_to_pass.items(), *self.pass_to_pass.items()):
             of_name = [found[test] for test in tests if test in found]
             if of_name:
                 worst = max(of_name, key=lambda result: _ORDER.index(result.outcome))
-                told.append(worst.model_copy(update={"id": name}))
-        return told
+                listing.append(worst.model_copy(update={"id": name}))
+        return listing
 
 
 _ORDER = ("passed", "skipped", "missing", "error", "failed")
@@ -93,8 +93,8 @@ def proof_of(
     key = hashlib.sha256(identity.encode()).hexdigest()[:32]
 
     def build(part: Path) -> None:
-        made = _made(folder, base, environment, sandbox, cancel)
-        (part / "proof.json").write_text(made.model_dump_json(), encoding="utf-8")
+        proof = _made(folder, base, environment, sandbox, cancel)
+        (part / "proof.json").write_text(proof.model_dump_json(), encoding="utf-8")
 
     entry = cache.entry("proofs", key, build)
     try:
@@ -143,7 +143,7 @@ def _made(
         pass_to_pass={name: names[name] for name in tests.pass_to_pass if name not in excluded},
         excluded={name: why[:500] for name, why in excluded.items()},
         base_passes=passing,
-        expected=frozenset[str]().union(*(run.told.expected for run in after)),
+        expected=frozenset[str]().union(*(run.report.expected for run in after)),
         seconds=max(run.exit.wall for run in (*after, *before)),
     )
 
@@ -165,18 +165,18 @@ def _run(
         raise InfraFault(f"The proof of {folder.task.id} was given up.")
     if what and ran.exit.ended is Ended.TIMED_OUT:
         raise InfraFault(f"The task {folder.task.id} is unproven: with its solution the tests run out of time here.")
-    if what and ran.told.signs:
-        raise InfraFault(f"The task {folder.task.id} is unproven: with its solution, {ran.told.signs[0]}.")
+    if what and ran.report.signs:
+        raise InfraFault(f"The task {folder.task.id} is unproven: with its solution, {ran.report.signs[0]}.")
     return ran
 
 
 def _matches(name: str, ran: HiddenTestRun) -> tuple[str, ...]:
     """Tests that a task's name stands for: by the name they have, by another name, or by how some parser cut it."""
-    results = [result.id for result in ran.told.others]
+    results = [result.id for result in ran.report.others]
     if name in results:
         return (name,)
     for same in (
-        lambda test: name in ran.told.names.get(test, ()),
+        lambda test: name in ran.report.names.get(test, ()),
         lambda test: test.split()[0] == name,
         lambda test: _short_option(test) == name,
     ):
@@ -198,10 +198,10 @@ def _short_option(test: str) -> str:
 def _failure(name: str, tests: Collection[str], runs: Iterable[HiddenTestRun]) -> str:
     """Why a name does not pass in every run; empty when it does."""
     for ran in runs:
-        results = {result.id: result for result in ran.told.others}
+        results = {result.id: result for result in ran.report.others}
         if not tests:
-            said = ran.told.broken[0].strip()[-300:] if ran.told.broken else ran.said.strip()[-300:]
-            return f"No such test was reported. {said}".strip()
+            message = ran.report.broken[0].strip()[-300:] if ran.report.broken else ran.printed.strip()[-300:]
+            return f"No such test was reported. {message}".strip()
         for test in tests:
             result = results.get(test)
             if result is None:

@@ -91,11 +91,11 @@ def run_in_place(
         ),
         cancel,
     )
-    told = read_channel(done.channel, key, ids)
-    said = done.stderr.decode(errors="replace")[-2000:]
-    if not told.ready and done.exit.ended is Ended.EXITED:
-        raise InfraFault(f"The tests of {folder.task.id} could not be started: {said.strip()[-500:]}")
-    return HiddenTestRun(done.exit, told, said)
+    report = read_channel(done.channel, key, ids)
+    printed = done.stderr.decode(errors="replace")[-2000:]
+    if not report.ready and done.exit.ended is Ended.EXITED:
+        raise InfraFault(f"The tests of {folder.task.id} could not be started: {printed.strip()[-500:]}")
+    return HiddenTestRun(done.exit, report, printed)
 
 
 def functions(ids: Sequence[str]) -> tuple[str, ...]:

@@ -131,9 +131,9 @@ class _Finding:
         if inverted is not None:
             (start, end), text = inverted
             options = ((self.edits.source[start:end].decode(),), (text,))
-            made = Alterable(place.test, ((start, end),), options, telling=False, statement=place.line)
+            alterable = Alterable(place.test, ((start, end),), options, telling=False, statement=place.line)
             if self._parses(place.node, (start, end), text):
-                yield made
+                yield alterable
         for compared in _compared(place.node):
             yield from self.given(place.test, place.line, compared)
 
@@ -161,8 +161,8 @@ class _Finding:
         """A word of a literal, or of each literal of a column, in other spellings."""
         if self._count[test] >= self.most:
             return
-        made = [spellings(self.edits.text(node), self._score(test)) for node in nodes]
-        kept = [(self.edits.span(node)[0], each) for node, each in zip(nodes, made, strict=True) if each]
+        spelling_options = [spellings(self.edits.text(node), self._score(test)) for node in nodes]
+        kept = [(self.edits.span(node)[0], each) for node, each in zip(nodes, spelling_options, strict=True) if each]
         for number in range(min((len(each) for _, each in kept), default=0)):
             there = [(start, each[number]) for start, each in kept]
             width = min(len(each.options) for _, each in there)

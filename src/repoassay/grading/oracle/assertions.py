@@ -80,24 +80,24 @@ def unittest_check(split: SplitCall, call: ast.Call) -> ast.expr | None:
         case "assertCountEqual", [first, second, *_] if split.names.closed(first) or split.names.closed(second):
             return ast.Call(ast.Name("count_equal"), [split.value(first), split.value(second)], [])
         case (("assertRegex" | "assertNotRegex"), [text, pattern, *_]) if split.names.closed(pattern):
-            asked: ast.expr = ast.Call(ast.Name("searched"), [split.convert(pattern), split.value(text)], [])
-            return asked if name == "assertRegex" else ast.UnaryOp(ast.Not(), asked)
+            check: ast.expr = ast.Call(ast.Name("searched"), [split.convert(pattern), split.value(text)], [])
+            return check if name == "assertRegex" else ast.UnaryOp(ast.Not(), check)
     return None
 
 
 def _almost(split: SplitCall, name: str, args: list[ast.expr], options: dict[str | None, ast.expr]) -> ast.expr | None:
-    given = dict(options)
+    keywords = dict(options)
     for place, option in ((2, "places"), (4, "delta")):
         if len(args) > place:
-            given[option] = args[place]
-    if len(args) < 2 or not set(given) <= {"places", "delta"}:
+            keywords[option] = args[place]
+    if len(args) < 2 or not set(keywords) <= {"places", "delta"}:
         return None
-    if not all(map(split.names.closed, given.values())) or not any(map(split.names.closed, args[:2])):
+    if not all(map(split.names.closed, keywords.values())) or not any(map(split.names.closed, args[:2])):
         return None
-    options_ = [given.get(option) for option in ("places", "delta")]
-    made = [ast.Constant(None) if each is None else split.convert(each) for each in options_]
-    asked: ast.expr = ast.Call(ast.Name("almost"), [split.value(args[0]), split.value(args[1]), *made], [])
-    return asked if name == "assertAlmostEqual" else ast.UnaryOp(ast.Not(), asked)
+    options_ = [keywords.get(option) for option in ("places", "delta")]
+    nodes = [ast.Constant(None) if each is None else split.convert(each) for each in options_]
+    check: ast.expr = ast.Call(ast.Name("almost"), [split.value(args[0]), split.value(args[1]), *nodes], [])
+    return check if name == "assertAlmostEqual" else ast.UnaryOp(ast.Not(), check)
 
 
 def raises(call: ast.expr, names: ClosedNames) -> Raises | None:

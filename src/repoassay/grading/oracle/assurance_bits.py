@@ -79,8 +79,8 @@ class KnownValues:
         """A value that counts from now on nothing, and its parts little."""
         key = key_of_node(node)
         self.values.add(key)
-        for made in _plain(node):
-            for _, other in about(made):
+        for value in _plain(node):
+            for _, other in about(value):
                 try:
                     self._derived.add(key_of(other))
                 except (ValueError, OverflowError, RecursionError):
@@ -88,9 +88,9 @@ class KnownValues:
 
     def suggest(self, node: Any) -> None:
         """A value that the base yields: not right where it counts, but worth a try."""
-        for made in _plain(node):
+        for value in _plain(node):
             try:
-                self._derived.add(key_of(made))
+                self._derived.add(key_of(value))
             except (ValueError, OverflowError, RecursionError):
                 continue
 

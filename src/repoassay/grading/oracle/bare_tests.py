@@ -182,9 +182,9 @@ def _sides(place: _Place, call: ast.Call, depth: int) -> list[_Side]:
         return []
     home, function = found
     names = _parameters(function)[skip:]
-    given = dict(zip(names, call.args, strict=False)) | {each.arg: each.value for each in call.keywords if each.arg}
+    arguments = dict(zip(names, call.args, strict=False)) | {each.arg: each.value for each in call.keywords if each.arg}
     compared = _compared(_Place(home, place.owner if skip else None, function), depth)
-    return [(given[name], array) for name, array in compared if name in given]
+    return [(arguments[name], array) for name, array in compared if name in arguments]
 
 
 def _compared(place: _Place, depth: int) -> Iterator[tuple[str, bool]]:
@@ -192,9 +192,9 @@ def _compared(place: _Place, depth: int) -> Iterator[tuple[str, bool]]:
     function = place.function
     if not _straight(function):
         return
-    told: list[ast.AST] = [node.msg for node in function.body if isinstance(node, ast.Assert) and node.msg]
-    told += [each for node in function.body if isinstance(node, ast.If) and _raising(node) for each in node.body]
-    in_messages = {id(node) for each in told for node in ast.walk(each)}  # by what has failed
+    messages: list[ast.AST] = [node.msg for node in function.body if isinstance(node, ast.Assert) and node.msg]
+    messages += [each for node in function.body if isinstance(node, ast.If) and _raising(node) for each in node.body]
+    in_messages = {id(node) for each in messages for node in ast.walk(each)}  # by what has failed
     uses = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and id(node) not in in_messages]
     sides: list[_Side] = []
     for node in function.body:

@@ -120,7 +120,7 @@ def _parsed(value: str) -> Iterator[tuple[int, Any]]:
             if part.lstrip("-").isdigit():
                 yield 3, int(part)
         if all(part.lstrip("-").isdigit() for part in stripped):
-            yield from ((3 + far, made) for far, made in _sequence([int(part) for part in stripped]))
+            yield from ((3 + far, result) for far, result in _sequence([int(part) for part in stripped]))
         for other in ("", " ", "_", "-"):
             yield 4, value.replace(mark, other)
 
@@ -160,8 +160,8 @@ def _sequence(value: list[Any]) -> Iterator[tuple[int, Any]]:
     seen = {repr(part): part for part in value}
     yield 3, list(seen.values())
     try:
-        for made in (sorted(value), sorted(value, reverse=True)):
-            yield 2, made
+        for variant in (sorted(value), sorted(value, reverse=True)):
+            yield 2, variant
         yield 3, max(value, default=None)
         yield 3, min(value, default=None)
     except TypeError:

@@ -63,9 +63,9 @@ def kind_of(key: Key) -> str:
 class _Ordered:
     """Candidates in order, each once, with how far-fetched each is."""
 
-    def __init__(self, made: Iterable[tuple[int, Any]], most: int) -> None:
+    def __init__(self, candidates: Iterable[tuple[int, Any]], most: int) -> None:
         found: dict[Key, int] = {}
-        for far, value in itertools.islice(made, 4 * most):
+        for far, value in itertools.islice(candidates, 4 * most):
             try:
                 key = key_of(value)
                 if far < found.get(key, 99):
@@ -99,16 +99,16 @@ class Common:
 
     def __init__(self, reader: LiteralReader, instruction: str = "", base: Sequence[Any] = ()) -> None:
         self.reader = reader
-        told = told_in(instruction)
-        self.words = [word for word in (*reader.file, *told, *base) if isinstance(word, str)]
-        self.list = _Ordered(self._made(told, base), 5 * _MOST)
+        literals = told_in(instruction)
+        self.words = [word for word in (*reader.file, *literals, *base) if isinstance(word, str)]
+        self.list = _Ordered(self._made(literals, base), 5 * _MOST)
         self.base = {key for value in base for key in _keys(value)}
 
-    def _made(self, told: Sequence[Any], base: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    def _made(self, literals: Sequence[Any], base: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         yield from ((far, value) for far, values in _GENERIC for value in values)
-        for start, values in ((1, told), (3, self.reader.file), (6, base)):
+        for start, values in ((1, literals), (3, self.reader.file), (6, base)):
             for value in values:
-                yield from ((start + far, made) for far, made in about(value))
+                yield from ((start + far, guess) for far, guess in about(value))
 
 
 def _keys(value: Any) -> Iterator[Key]:
@@ -190,9 +190,9 @@ class Guesses:
         near = [*around.call, *around.names]
         for start, values in ((0, around.call), (1, around.names), (2, around.function)):
             for value in values:
-                yield from ((start + far, made) for far, made in about(value))
-        yield from ((2 + far, made) for far, made in about_two(near[:_PAIRED]))
-        yield from ((4 + far, made) for far, made in about_two(around.function[:_PAIRED]))
+                yield from ((start + far, guess) for far, guess in about(value))
+        yield from ((2 + far, guess) for far, guess in about_two(near[:_PAIRED]))
+        yield from ((4 + far, guess) for far, guess in about_two(around.function[:_PAIRED]))
 
 
 _COUNTS = frozenset({"len", "count", "index", "find", "sum", "currsize", "number_of_nodes", "number_of_edges"})

@@ -102,15 +102,15 @@ def _equal(check: ast.Compare, scope: _Scope) -> Demand:
     sides = [check.left, *check.comparators]
     for call in (side for side in sides if isinstance(side, ast.Call)):
         if getattr(call.func, "id", "") == "approx" or getattr(call.func, "attr", "") == "approx":
-            given = {keyword.arg: keyword.value for keyword in call.keywords}
-            given |= dict(zip(("rel", "abs"), call.args[1:], strict=False))
-            return _approx(given, scope)
+            keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+            keywords |= dict(zip(("rel", "abs"), call.args[1:], strict=False))
+            return _approx(keywords, scope)
     return _HIT
 
 
-def _approx(given: Mapping[str | None, ast.expr], scope: _Scope) -> Demand:
+def _approx(keywords: Mapping[str | None, ast.expr], scope: _Scope) -> Demand:
     try:
-        tolerances = {name: float(scope.literal(node)) for name, node in given.items() if name in ("rel", "abs")}
+        tolerances = {name: float(scope.literal(node)) for name, node in keywords.items() if name in ("rel", "abs")}
     except (ValueError, TypeError):
         return _NOTHING
     relative = tolerances.get("rel", 0.0 if "abs" in tolerances else 1e-6)
@@ -119,8 +119,8 @@ def _approx(given: Mapping[str | None, ast.expr], scope: _Scope) -> Demand:
 
 def _almost(places: ast.expr, delta: ast.expr, scope: _Scope) -> Demand:
     try:
-        asked, within = scope.literal(places), scope.literal(delta)
-        absolute = float(within) if within is not None else 0.5 * 10.0 ** -int(7 if asked is None else asked)
+        digits, within = scope.literal(places), scope.literal(delta)
+        absolute = float(within) if within is not None else 0.5 * 10.0 ** -int(7 if digits is None else digits)
     except (ValueError, TypeError, OverflowError):
         return _NOTHING
     return Demand("near", slack=(0.0, absolute))

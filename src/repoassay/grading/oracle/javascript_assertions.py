@@ -143,8 +143,8 @@ def _library(binding: JavaScriptBinding) -> Library | None:
         value = value.child_by_field_name("object")
     if value is None or called(value) is None or text_of(called(value)) != "require":  # type: ignore[arg-type]
         return None
-    given = arguments_of(value) or []
-    module = plain_text(given[0]) if len(given) == 1 else None
+    arguments = arguments_of(value) or []
+    module = plain_text(arguments[0]) if len(arguments) == 1 else None
     return None if module not in _MODULES else _part(key, strict or _MODULES[module])
 
 

@@ -141,20 +141,20 @@ class ClosedBindings:
     def _call(self, node: Node, rows: list[JavaScriptBinding]) -> str | None:
         new = node.type == "new_expression"
         function = node.child_by_field_name("constructor") if new else called(node)
-        given = arguments_of(node)
-        if function is None or given is None:
+        arguments = arguments_of(node)
+        if function is None or arguments is None:
             return None
         if self._is_global(function, CLASSES if new else _FUNCTIONS | _ERRORS):
             if (
                 new
                 and text_of(function) in ("Date", "Promise", "Function")
-                and (text_of(function) != "Date" or not given)
+                and (text_of(function) != "Date" or not arguments)
             ):
                 return None
             callee: str | None = text_of(function)
         else:
             callee = None if new or function.type != "member_expression" else self._member(function, rows)
-        texts = [self.text(each, rows, classes=each.type in FUNCTIONS) for each in given]
+        texts = [self.text(each, rows, classes=each.type in FUNCTIONS) for each in arguments]
         if callee is None or any(text is None for text in texts):
             return None
         return f"{'new ' if new else ''}{callee}({', '.join(text or '' for text in texts)})"

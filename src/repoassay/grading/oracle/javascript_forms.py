@@ -89,16 +89,18 @@ class Forms:
         texts = [self._closed.text(each, rows) for each in found.given[:2]]
         operands = [each for each, text in zip(found.given, texts, strict=False) if text is None]
         if len(operands) < 2:  # with none it is told that it was reached
-            asked = ", ".join("\1" + "0\1" if text is None else text for text in texts)
-            check = f'(require("node:assert").{found.method}({asked}), true)'
+            arguments = ", ".join("\1" + "0\1" if text is None else text for text in texts)
+            check = f'(require("node:assert").{found.method}({arguments}), true)'
             return AssertionForm(SiteMode.WITHHELD, "seen", operands, rows, check)
         return AssertionForm(SiteMode.OBSERVED, f"observed(2, {text_of(found.callee)}", operands)
 
     def _ending(self, found: Assertion) -> tuple[AssertionForm, int]:
         """Functions and promises: how they end is sent, and judged as if it were to end so again."""
-        given, method = found.given, found.method
+        arguments, method = found.given, found.method
         rows: list[JavaScriptBinding] = []
-        expected = given[1] if len(given) > 1 and given[1].type not in ("string", "template_string") else None
+        expected = (
+            arguments[1] if len(arguments) > 1 and arguments[1].type not in ("string", "template_string") else None
+        )
         text = "" if expected is None else self._closed.text(expected, rows, classes=True)
         waits = method in ("rejects", "doesNotReject")
         used = 1 + (expected is not None)
@@ -106,10 +108,10 @@ class Forms:
             judged = "doesNotThrow" if method.startswith("doesNot") else "throws"
             check = f'(require("node:assert").{judged}(\0010\001{", " + text if text else ""}), true)'
             return AssertionForm(
-                SiteMode.WITHHELD, "rejected" if waits else "threw", [given[0]], rows, check, after=True
+                SiteMode.WITHHELD, "rejected" if waits else "threw", [arguments[0]], rows, check, after=True
             ), used
         observer = "observedReject" if waits else "observedThrow"
-        return AssertionForm(SiteMode.OBSERVED, f"{observer}({text_of(found.callee)}", list(given[:2])), used
+        return AssertionForm(SiteMode.OBSERVED, f"{observer}({text_of(found.callee)}", list(arguments[:2])), used
 
     def _truth(self, found: Assertion) -> AssertionForm:
         operands: list[Node] = []
@@ -182,14 +184,14 @@ class Forms:
 
     def _call(self, node: Node, operands: list[Node], rows: list[JavaScriptBinding]) -> str:
         """A question to a builtin of a value, or to the language itself; empty when it is another."""
-        function, given = called(node), arguments_of(node) or []
+        function, arguments = called(node), arguments_of(node) or []
         assert function is not None
         if function.type != "member_expression" or function.child_by_field_name("optional_chain"):
             return ""
         owner, name = function.child_by_field_name("object"), function.child_by_field_name("property")
         assert owner is not None
         method = text_of(name) if name else ""
-        texts = [self._closed.text(each, rows) for each in given]
+        texts = [self._closed.text(each, rows) for each in arguments]
         whose = self._closed.text(owner, rows)
         if whose is None and method in _ASKED - {"test"} and texts and None not in texts:
             if owner.type == "identifier" and self._scopes.of(owner) is None:
@@ -202,7 +204,7 @@ class Forms:
             asks = method in _ASKED
         if not asks or texts.count(None) != 1:
             return ""
-        asked = [
-            self._operand(each, operands) if text is None else text for each, text in zip(given, texts, strict=True)
+        arguments_text = [
+            self._operand(each, operands) if text is None else text for each, text in zip(arguments, texts, strict=True)
         ]
-        return f"{text_of(owner) if whose is None else whose}.{method}({', '.join(asked)})"
+        return f"{text_of(owner) if whose is None else whose}.{method}({', '.join(arguments_text)})"

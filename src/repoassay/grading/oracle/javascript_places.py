@@ -73,9 +73,9 @@ def _declared(function: Node) -> tuple[str, str | None]:
         return "", None
     word = text_of(callee).split(".")
     words = [each for each in word if each not in ("only", "skip", "todo")]
-    given = arguments_of(call) or []
-    if words[-1] in _TESTS | _SUITES and len(words) <= 2 and given:
-        return "test" if words[-1] in _TESTS else "suite", plain_text(given[0])
+    parameters = arguments_of(call) or []
+    if words[-1] in _TESTS | _SUITES and len(words) <= 2 and parameters:
+        return "test" if words[-1] in _TESTS else "suite", plain_text(parameters[0])
     return ("once", None) if words[-1] in _ONCE else ("", None)
 
 

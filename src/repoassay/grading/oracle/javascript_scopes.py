@@ -63,8 +63,8 @@ class JavaScriptScopes:
                 place = _scope(node.parent or node, whole=True) if kind == "var" else node
                 self._add(place, node.child_by_field_name("left"), kind)
         elif node.type in FUNCTIONS:
-            given = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
-            self._add(node, given, "parameter")
+            parameters = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
+            self._add(node, parameters, "parameter")
             name = node.child_by_field_name("name")
             if name is not None and node.type.endswith("declaration"):
                 self._add(_scope(node.parent or node), name, "function")

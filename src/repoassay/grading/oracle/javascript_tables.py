@@ -26,10 +26,15 @@ def find_columns(root: Node, scopes: JavaScriptScopes) -> dict[JavaScriptBinding
             if text_of(node.child_by_field_name("kind") or node) in ("const", "let"):
                 found |= _columns(node.child_by_field_name("left"), node.child_by_field_name("right"), scopes)
         elif (callee := called(node)) is not None and callee.type == "member_expression":
-            given = arguments_of(node) or []
+            arguments = arguments_of(node) or []
             name = callee.child_by_field_name("property")
-            if name is not None and text_of(name) == "forEach" and len(given) == 1 and given[0].type in FUNCTIONS:
-                parameters = given[0].child_by_field_name("parameters")
+            if (
+                name is not None
+                and text_of(name) == "forEach"
+                and len(arguments) == 1
+                and arguments[0].type in FUNCTIONS
+            ):
+                parameters = arguments[0].child_by_field_name("parameters")
                 each = named(parameters) if parameters else []
                 if len(each) == 1:
                     found |= _columns(each[0], callee.child_by_field_name("object"), scopes)

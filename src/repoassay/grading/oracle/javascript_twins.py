@@ -38,7 +38,7 @@ def twins(found: Rewritten, chance: random.Random, count: int) -> list[Twin]:
     Only observed assertions that every passing run reaches are turned round.
     """
     certain = {site.number: site.test for site in found.sites if site.always and site.mode is SiteMode.OBSERVED}
-    made = []
+    copies = []
     for _ in range(count):
         failing: set[str] = set()
         source, at = "", 0
@@ -48,5 +48,5 @@ def twins(found: Rewritten, chance: random.Random, count: int) -> list[Twin]:
                 failing.add(certain[number])
                 source += found.source[at : match.start(3)] + _OPPOSITE[match[3]]
                 at = match.end(3)
-        made.append(Twin(source + found.source[at:], frozenset(failing)))
-    return made
+        copies.append(Twin(source + found.source[at:], frozenset(failing)))
+    return copies

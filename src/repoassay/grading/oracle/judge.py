@@ -68,11 +68,11 @@ class OracleJudge:
             if not open_:
                 return answers
             seconds = max(1, self._seconds >> deaths)
-            told, ended = self._ask(definitions, [checks[number] for number in open_], seconds)
-            told = (*told, ended)[: len(open_)]
-            for number, answer in zip(open_, told, strict=False):
+            replies, ended = self._ask(definitions, [checks[number] for number in open_], seconds)
+            replies = (*replies, ended)[: len(open_)]
+            for number, answer in zip(open_, replies, strict=False):
                 answers[number] = answer
-            open_ = open_[len(told) :]
+            open_ = open_[len(replies) :]
         return [answer or "error: time" for answer in answers]
 
     def _ask(self, definitions: str, checks: Sequence[WithheldCheck], seconds: int) -> tuple[tuple[str, ...], str]:
@@ -87,7 +87,7 @@ class OracleJudge:
             _LOG.info("judge replaced: %s", fault)
             self._drop(parent)
             done = self._running().run(job)
-        lines = done.told.split(b"\n")[:-1]
+        lines = done.channel.split(b"\n")[:-1]
         return tuple(str(json.loads(line)) for line in lines), _why(done.exit)
 
     def _running(self) -> WarmParent:
@@ -133,9 +133,9 @@ def _files() -> Mapping[str, FileEdit | None]:
     }
 
 
-def _refusal(asked: WithheldCheck) -> str:
+def _refusal(withheld: WithheldCheck) -> str:
     try:
-        for node in asked.values:
+        for node in withheld.values:
             check(node)
     except ValueError as error:
         return f"error: ValueError: {error}"

@@ -80,8 +80,8 @@ def _namespace() -> dict[str, Any]:
         return builtins.__import__(name, *arguments, **named)
 
     vars(inner)["__import__"] = restricted
-    given = {name: getattr(comparing, name) for name in comparing.__all__}
-    return {"__builtins__": vars(inner), "__name__": "__judge__", "pytest": pytest, **given}
+    functions = {name: getattr(comparing, name) for name in comparing.__all__}
+    return {"__builtins__": vars(inner), "__name__": "__judge__", "pytest": pytest, **functions}
 
 
 def _run(definitions: str, space: dict[str, Any]) -> str:

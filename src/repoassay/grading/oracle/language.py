@@ -187,8 +187,8 @@ def decide_javascript(
     """
     if not checks:
         return []
-    asked = ",".join(_asked(expression, operands) for expression, operands in checks)
-    job = f'{{"definitions":{json.dumps(definitions)},"checks":[{asked}]}}'
+    calls = ",".join(_asked(expression, operands) for expression, operands in checks)
+    job = f'{{"definitions":{json.dumps(definitions)},"checks":[{calls}]}}'
     done = sandbox.run(
         Command(
             argv=(node_program(), "--no-warnings", "--max-old-space-size=512", f"/run/{_PARTS[0]}"),
@@ -201,12 +201,12 @@ def decide_javascript(
         ),
         cancel,
     )
-    ready, _, told = done.channel.partition(b"\n")
+    ready, _, reply = done.channel.partition(b"\n")
     if ready != b"ready" and done.exit.ended is Ended.EXITED:
-        said = done.stderr.decode(errors="replace").strip()[-500:]
-        raise InfraFault(f"The judge of JavaScript values could not be started: {said}")
+        message = done.stderr.decode(errors="replace").strip()[-500:]
+        raise InfraFault(f"The judge of JavaScript values could not be started: {message}")
     try:
-        answers = json.loads(told)
+        answers = json.loads(reply)
     except ValueError:  # a stranger's values ended it: that is no fault of ours
         return [f"error: the judge {done.exit.ended.value} before it had decided"] * len(checks)
     return [str(answer) for answer in answers]

@@ -62,19 +62,19 @@ def decide(questions: Sequence[DecisionQuestion], definitions: str, judge: Oracl
 
 def _here(question: DecisionQuestion, definitions: str) -> str | None:
     """The answer where it takes nothing but plain values and literals."""
-    told = _raised(question)
-    if told is not None:
-        return "holds" if told else "fails"
+    holds = _raised(question)
+    if holds is not None:
+        return "holds" if holds else "fails"
     if not all(isinstance(node, str) or (_small(node) and is_plain(node)) for node in question.nodes):
         return None
     try:
         values = [decode(node) for node in question.nodes]
-        told = _holds(_parsed(question.site.check), values, _literals(definitions))
+        holds = _holds(_parsed(question.site.check), values, _literals(definitions))
     except _NotPlain:
         return None
     except (TypeError, ValueError, LookupError, ArithmeticError, RecursionError, MemoryError) as error:
         return f"error: {type(error).__name__}"
-    return "holds" if told else "fails"
+    return "holds" if holds else "fails"
 
 
 def _raised(question: DecisionQuestion) -> bool | None:

@@ -67,12 +67,12 @@ def reference_of(
     def build(part: Path) -> None:
         recording = _Recording(RecordingRuns(folder, base, environment, sandbox, seconds=seconds), language)
         try:
-            made = recording.made()
+            reference = recording.made()
         except InfraFault as fault:
             if not recording.in_place:
                 raise
-            made = Reference(files={}, inner={}, expected={}, open=dict.fromkeys(recording.ids, str(fault)))
-        (part / "reference.json").write_text(made.model_dump_json(), encoding="utf-8")
+            reference = Reference(files={}, inner={}, expected={}, open=dict.fromkeys(recording.ids, str(fault)))
+        (part / "reference.json").write_text(reference.model_dump_json(), encoding="utf-8")
 
     entry = cache.entry("references", key, build)
     try:
@@ -144,7 +144,7 @@ class _Recording:
         direct = self._same(solution, runs[0], reference) and self._same({}, before, reference)
         return reference.model_copy(update={"twins": twins, "direct": direct})
 
-    def _same(self, edits: Mapping[str, FileEdit | None], told: ChannelReport, reference: Reference) -> bool:
+    def _same(self, edits: Mapping[str, FileEdit | None], report: ChannelReport, reference: Reference) -> bool:
         """Whether the tests come to what a pytest session told of them, and observe as much, when run directly."""
         files = reference.files.items()
         sources = [self._runs.source(name) for name in self.names] + [file.source for _, file in files]
@@ -152,7 +152,7 @@ class _Recording:
             return False
         inner = [reference.inner.get(test, test) for test in self.ids]
         here = self._runs.direct(edits, {name: file.source for name, file in files}, inner)
-        return _sketch(here, inner) == _sketch(told, inner)
+        return _sketch(here, inner) == _sketch(report, inner)
 
     def _spoiled(self, solution: Mapping[str, FileEdit | None], sources: Mapping[str, str]) -> set[str]:
         """Files whose other tests no longer pass in place once they are rewritten: some look at their own source."""
@@ -160,8 +160,8 @@ class _Recording:
         guards = [test for test in tests.pass_to_pass if test.partition("::")[0] in sources]
         if not self.in_place or not guards:
             return set()
-        told = self._runs.run(solution, sources, SEEDS[0], with_guards=True)
-        passed = {test.id for test in (*told.tests, *told.others) if test.outcome == "passed"}
+        report = self._runs.run(solution, sources, SEEDS[0], with_guards=True)
+        passed = {test.id for test in (*report.tests, *report.others) if test.outcome == "passed"}
         return {test.partition("::")[0] for test in guards if test not in passed}
 
     def _twins_apart(self, solution: Mapping[str, FileEdit | None], plain: ChannelReport) -> dict[str, TwinUnit]:
@@ -202,7 +202,7 @@ class _Recording:
         """Ids of tests when their files are rewritten: the n-th of a file is the n-th."""
         inner: dict[str, str] = {}
         for name in self.names:
-            before, after = (_of_file(told, name) for told in (plain, run))
+            before, after = (_of_file(report, name) for report in (plain, run))
             if name in files and len(before) == len(after):
                 inner.update(zip(before, after, strict=True))
         return {test: inner[test] for test in self.ids if test in inner}
@@ -216,8 +216,8 @@ class _Recording:
             sites = {site.number: site for site in file.sites}
             questions: list[DecisionQuestion] = []
             broken: set[int] = set()
-            for told in runs:
-                results = {test.id: test.outcome for test in (*told.tests, *told.others)}
+            for report in runs:
+                results = {test.id: test.outcome for test in (*report.tests, *report.others)}
                 for test in (test for test in self.ids if test.partition("::")[0] == name):
                     if results.get(inner.get(test, "")) != "passed":
                         broken |= {
@@ -225,7 +225,7 @@ class _Recording:
                         }
                     questions += [
                         DecisionQuestion(sites[number], nodes)
-                        for number, nodes in told.seen.get(inner.get(test, ""), ())
+                        for number, nodes in report.seen.get(inner.get(test, ""), ())
                         if number in sites and sites[number].mode is SiteMode.WITHHELD
                     ]
             answers = self.language.decide(questions, file.definitions)
@@ -262,7 +262,7 @@ class _Recording:
             if test not in inner:
                 open_[test] = "its file could not be rewritten"
                 continue
-            seen = [told.seen.get(inner[test], []) for told in runs]
+            seen = [report.seen.get(inner[test], []) for report in runs]
             expected[test] = tuple(self._occurrences(seen, before.seen.get(inner[test], [])))
             why = self._open(test, files[test.partition("::")[0]], expected[test], seen)
             if why:
@@ -299,11 +299,11 @@ class _Recording:
         return found
 
 
-def _sketch(told: ChannelReport, ids: Sequence[str]) -> list[tuple[str, list[int]]]:
+def _sketch(report: ChannelReport, ids: Sequence[str]) -> list[tuple[str, list[int]]]:
     """What became of each test, and the sites that it came by."""
-    words = {test.id: test.outcome for test in (*told.tests, *told.others)}
-    return [(words.get(test, "missing"), [number for number, _ in told.seen.get(test, ())]) for test in ids]
+    words = {test.id: test.outcome for test in (*report.tests, *report.others)}
+    return [(words.get(test, "missing"), [number for number, _ in report.seen.get(test, ())]) for test in ids]
 
 
-def _of_file(told: ChannelReport, name: str) -> list[str]:
-    return [test.id for test in told.reported if test.id.partition("::")[0] == name and test.id != name]
+def _of_file(report: ChannelReport, name: str) -> list[str]:
+    return [test.id for test in report.reported if test.id.partition("::")[0] == name and test.id != name]

@@ -73,7 +73,7 @@ class RecordingRuns:
         """Run tests of the solution with other files beside them."""
         return run_hidden(
             self.folder, self.base, solution, self._sandbox, self._environment, ids=ids, files=files
-        ).told  # fmt: skip
+        ).report  # fmt: skip
 
     def solution(self) -> Mapping[str, FileEdit | None]:
         """What the solution does to the base, by path.
@@ -93,7 +93,7 @@ class RecordingRuns:
         """Run tests without a pytest session."""
         return run_hidden(
             self.folder, self.base, edits, self._sandbox, self._environment, ids=ids, changed=sources, direct=True
-        ).told
+        ).report
 
     def _asked(self) -> list[str]:
         """Whole files, so that tests come in the order of their file, and scripts."""
@@ -120,11 +120,11 @@ class RecordingRuns:
             self._spent += placed.exit.wall
             if self._seconds and self._spent > _TIMES_LIMIT * self._seconds:
                 raise InfraFault(f"its tests took {self._spent:.0f} s in all and were still not recorded")
-            return placed.told
+            return placed.report
         ran = run_hidden(
             self.folder, self.base, edits, self._sandbox, self._environment, ids=self._asked(), changed=changed, env=env
         )
-        return ran.told
+        return ran.report
 
 
 def _patient(folder: TaskFolder, tests: HiddenTests) -> TaskFolder:

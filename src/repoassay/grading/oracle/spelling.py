@@ -58,9 +58,9 @@ def spellings(literal: str, score: Likeness, places: int = 4) -> list[Spelling]:
         return []
     parts = _parts(literal, value)
     _CHANCE.shuffle(parts)
-    made = [each for span in parts[: 3 * places] if (each := _at(literal, value, span, score))]
-    made.sort(key=lambda each: not each.telling)
-    return made[:places]
+    replacements = [each for span in parts[: 3 * places] if (each := _at(literal, value, span, score))]
+    replacements.sort(key=lambda each: not each.telling)
+    return replacements[:places]
 
 
 def _parts(literal: str, value: object) -> list[tuple[int, int]]:

@@ -113,9 +113,9 @@ class SplitCall:
 
     def convert(self, node: ast.expr) -> ast.expr:
         """A closed expression as the judge sees it."""
-        made = self._convert(node)
-        assert isinstance(made, ast.expr)
-        return made
+        result = self._convert(node)
+        assert isinstance(result, ast.expr)
+        return result
 
     def _piece(self, node: ast.expr) -> ast.expr:
         if not isinstance(node, ast.FormattedValue):
@@ -151,11 +151,11 @@ class SplitCall:
         value = self.names.constant(scope, node.id)
         assert value is not None
         self.consumed.append(node)
-        made = self._convert(value)
-        assert isinstance(made, ast.expr)
+        result = self._convert(value)
+        assert isinstance(result, ast.expr)
         if owner is not self.names.module:
-            return made
-        self.definitions.constants.setdefault(f"_c_{node.id}", ast.unparse(made))
+            return result
+        self.definitions.constants.setdefault(f"_c_{node.id}", ast.unparse(result))
         return ast.Name(f"_c_{node.id}")
 
     def comparable(self, node: ast.Compare) -> bool:

@@ -52,12 +52,12 @@ def _parametrized(decorator: ast.expr, names: ClosedNames, scope: Scope) -> Iter
             yield from _columns(target if len(wanted) > 1 else ast.Name(wanted[0]), rows, scope)
 
 
-def _argument_names(given: ast.expr) -> list[str]:
-    if isinstance(given, ast.Constant) and isinstance(given.value, str):
-        return [name.strip() for name in given.value.split(",") if name.strip()]
-    if isinstance(given, ast.List | ast.Tuple):
-        values = [each.value for each in given.elts if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-        return values if len(values) == len(given.elts) else []
+def _argument_names(node: ast.expr) -> list[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [name.strip() for name in node.value.split(",") if name.strip()]
+    if isinstance(node, ast.List | ast.Tuple):
+        values = [each.value for each in node.elts if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        return values if len(values) == len(node.elts) else []
     return []
 
 

@@ -80,10 +80,10 @@ def prove(folder: TaskFolder, base: Path, tests: Sequence[str], run: Run) -> dic
     copies = [sources, *copies[:middle], sources, *copies[middle:], sources]
     ids, files = side_by_side(folder, copies, [f"copy{number}" for number in range(len(copies))], found)
     try:
-        told = run(ids, files) if found else ChannelReport([], complete=True)
+        report = run(ids, files) if found else ChannelReport([], complete=True)
     except InfraFault:
         return {}
-    seen = [outcomes(told, f"copy{number}", found) for number in range(len(copies))]
+    seen = [outcomes(report, f"copy{number}", found) for number in range(len(copies))]
     real = [seen.pop(place) for place in (len(seen) - 1, middle + 1, 0)]
     units = (_unit(name, tests, variants[name], [each[name] for each in real], [each[name] for each in seen])
              for name in found)  # fmt: skip
@@ -122,8 +122,8 @@ def prove_apart(
         for name, options in variants.items():
             if number < len(options):
                 chosen[_file(name)][options[number].place] = options[number].option
-        told = run({file: alter(sources[file], wanted) for file, wanted in chosen.items()})
-        seen.append(outcomes(told, "", found))
+        channel = run({file: alter(sources[file], wanted) for file, wanted in chosen.items()})
+        seen.append(outcomes(channel, "", found))
     real = outcomes(report, "", found)
     units = (_unit(name, tests, variants[name], [real[name]], [each[name] for each in seen]) for name in found)
     return {unit.name: unit for unit in units if unit}
@@ -186,11 +186,11 @@ def side_by_side(
     return ids, files
 
 
-def outcomes(told: ChannelReport, name: str, units: Mapping[str, object]) -> dict[str, list[tuple[str, str]]]:
+def outcomes(report: ChannelReport, name: str, units: Mapping[str, object]) -> dict[str, list[tuple[str, str]]]:
     """What the tests of each unit came to in the copy of a name, as ids of the task and outcomes, in order."""
     prefix = f"{name}/" if name else ""
     found: dict[str, list[tuple[str, str]]] = {unit: [] for unit in units}
-    for result in told.reported:  # altered rows have other ids, and would come after those that were asked for
+    for result in report.reported:  # altered rows have other ids, and would come after those that were asked for
         unit = result.id.removeprefix(prefix).partition("[")[0]
         if result.id.startswith(prefix) and unit in found and result.outcome != "missing":
             found[unit].append((result.id.removeprefix(prefix), result.outcome))

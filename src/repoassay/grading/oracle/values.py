@@ -129,9 +129,9 @@ def _str(text: Any) -> str:
     return value
 
 
-def _distinct(values: list[Any], made: Any) -> Any:
-    _need(len(made) == len(values))
-    return made
+def _distinct(values: list[Any], rebuilt: Any) -> Any:
+    _need(len(rebuilt) == len(values))
+    return rebuilt
 
 
 def _dict(*items: Any) -> dict[Any, Any]:
@@ -147,8 +147,10 @@ def _mapping(node: Any) -> dict[Any, Any]:
 
 
 def _default(factory: Any, *items: Any) -> defaultdict[Any, Any]:
-    made = _TYPES.get(_word(factory)) if factory is not None else None
-    return defaultdict(made if made in (int, float, str, list, dict, set, tuple, bool) else None, _dict(*items))
+    factory_type = _TYPES.get(_word(factory)) if factory is not None else None
+    return defaultdict(
+        factory_type if factory_type in (int, float, str, list, dict, set, tuple, bool) else None, _dict(*items)
+    )
 
 
 def _counter(*items: Any) -> Counter[Any]:
@@ -224,8 +226,8 @@ def _derived(kind: Any, comparable: Any, base: Any, *fields: Any) -> Any:
     _need(type(comparable) is bool)
     if not comparable or isinstance(value, (Structure, Opaque, RaisedValue, ValueKind)):
         return Structure(_word(kind), canonical(["sub", kind, comparable, base, *fields]))
-    made = _SUBCLASSES.get(type(value))
-    return made(value) if made else value
+    make = _SUBCLASSES.get(type(value))
+    return make(value) if make else value
 
 
 def _enum(kind: Any, name: Any, comparable: Any, base: Any) -> Any:

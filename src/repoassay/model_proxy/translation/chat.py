@@ -119,8 +119,8 @@ class ChatFormat(Format):
         calls = []
         for call in objects(message.get("tool_calls"), "'tool_calls'"):
             function = object_of(call.get("function"))
-            given = function.get("arguments")
-            text = given if isinstance(given, str) else arguments_text(given or {})
+            arguments = function.get("arguments")
+            text = arguments if isinstance(arguments, str) else arguments_text(arguments or {})
             calls.append(CallPart(string(call.get("id")) or f"call_{new_id()}", string(function.get("name")), text))
         reason = CHAT_REASONS.get(string(choice.get("finish_reason")), "stop")
         content = message.get("content")
@@ -172,9 +172,9 @@ def _hear(prompt: Conversation, message: JsonObject) -> None:
         else:
             prompt.drop(f"content of the type {str(kind)[:40]}")
     if role == "tool":
-        told = string(message.get("tool_call_id"))
+        call_id = string(message.get("tool_call_id"))
         seen = tuple(part for part in parts if isinstance(part, TextPart | ImagePart))
-        prompt.say("user", ResultPart(told, prompt.history_calls.get(told, ""), seen))
+        prompt.say("user", ResultPart(call_id, prompt.history_calls.get(call_id, ""), seen))
         return
     thought = string(message.get("reasoning_content")) or string(message.get("reasoning"))
     for call in objects(message.get("tool_calls"), "'tool_calls'"):
@@ -199,18 +199,18 @@ def _chosen(choice: dict[str, Any]) -> str:
 def _asked(turn: ConversationTurn) -> list[JsonObject]:
     """A user's turn: results of tools are messages of their own, before what is said; pictures in them come after."""
     messages: list[JsonObject] = []
-    said: list[JsonObject] = []
+    contents: list[JsonObject] = []
     for part in turn.parts:
         if isinstance(part, ResultPart):
             messages.append({"role": "tool", "tool_call_id": part.id, "content": part.text})
-            said += [{"type": "image_url", "image_url": {"url": image.url}} for image in part.images]
+            contents += [{"type": "image_url", "image_url": {"url": image.url}} for image in part.images]
         elif isinstance(part, ImagePart):
-            said.append({"type": "image_url", "image_url": {"url": part.url}})
+            contents.append({"type": "image_url", "image_url": {"url": part.url}})
         elif isinstance(part, TextPart):
-            said.append({"type": "text", "text": part.text})
-    if said:
-        plain = all(part["type"] == "text" for part in said)
-        content = "\n".join(part["text"] for part in said) if plain else said
+            contents.append({"type": "text", "text": part.text})
+    if contents:
+        plain = all(part["type"] == "text" for part in contents)
+        content = "\n".join(part["text"] for part in contents) if plain else contents
         messages.append({"role": "user", "content": content})
     return messages
 

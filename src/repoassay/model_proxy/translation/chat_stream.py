@@ -62,8 +62,8 @@ class ChatReader(PieceReader):
             thought = string(delta.get("reasoning_content")) or string(delta.get("reasoning"))
             if thought:
                 pieces.append(ThinkingPart(thought))
-            if said := string(delta.get("content")):
-                pieces.append(TextPart(said))
+            if content := string(delta.get("content")):
+                pieces.append(TextPart(content))
             for part in objects(delta.get("tool_calls"), "'tool_calls'"):
                 pieces += self._called(part)
             self._reason = CHAT_REASONS.get(string(choice.get("finish_reason")), self._reason)
@@ -71,23 +71,23 @@ class ChatReader(PieceReader):
 
     def _called(self, part: JsonObject) -> list[Piece]:
         function = object_of(part.get("function"))
-        index, told, name = part.get("index"), string(part.get("id")), string(function.get("name"))
+        index, call_id, name = part.get("index"), string(part.get("id")), string(function.get("name"))
         same = self._call is not None and (
-            index == self._call[0] if index is not None else not told or told == self._call[1]
+            index == self._call[0] if index is not None else not call_id or call_id == self._call[1]
         )
         # Without an index, or with one that a server forgot to count up, another id with a name is another call.
-        if same and name and told and self._call is not None and told != self._call[1]:
+        if same and name and call_id and self._call is not None and call_id != self._call[1]:
             same = False
         pieces: list[Piece] = []
         if not same:
             if not name:
                 raise ValueError("a tool call without a name")
-            self._call = (index, told or f"call_{new_id()}")
+            self._call = (index, call_id or f"call_{new_id()}")
             self._calls += 1
             pieces.append(CallBegins(self._call[1], name))
-        given = function.get("arguments")
-        if given not in (None, ""):
-            pieces.append(CallGoesOn(given if isinstance(given, str) else arguments_text(given)))
+        arguments = function.get("arguments")
+        if arguments not in (None, ""):
+            pieces.append(CallGoesOn(arguments if isinstance(arguments, str) else arguments_text(arguments)))
         return pieces
 
 

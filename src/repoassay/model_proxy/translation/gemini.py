@@ -153,9 +153,9 @@ class GeminiFormat(Format):
         reader = GeminiReader()
         pieces = reader.read(answer)
         calls = []
-        for piece, given in zip(pieces, [*pieces[1:], None], strict=True):
-            if isinstance(piece, CallBegins) and isinstance(given, CallGoesOn):
-                calls.append(CallPart(piece.id, piece.name, given.text))
+        for piece, following in zip(pieces, [*pieces[1:], None], strict=True):
+            if isinstance(piece, CallBegins) and isinstance(following, CallGoesOn):
+                calls.append(CallPart(piece.id, piece.name, following.text))
         return Answer(
             model=string(answer.get("modelVersion")), calls=tuple(calls), reason=reader.reason,
             thinking="".join(piece.text for piece in pieces if isinstance(piece, ThinkingPart)),
@@ -195,9 +195,9 @@ def _parts(prompt: Conversation, parts: list[JsonObject]) -> list[Part]:
         call, result = object_of(part.get("functionCall")), object_of(part.get("functionResponse"))
         inline = object_of(part.get("inlineData"))
         if call:
-            told = string(call.get("id")) or f"call_{len(prompt.history_calls) + len(found) + 1}"
-            given = json.dumps(object_of(call.get("args")), ensure_ascii=False)
-            found.append(CallPart(told, string(call.get("name")), given))
+            call_id = string(call.get("id")) or f"call_{len(prompt.history_calls) + len(found) + 1}"
+            arguments = json.dumps(object_of(call.get("args")), ensure_ascii=False)
+            found.append(CallPart(call_id, string(call.get("name")), arguments))
         elif result:
             found.append(_result(prompt, result, found))
         elif inline:
@@ -211,21 +211,25 @@ def _parts(prompt: Conversation, parts: list[JsonObject]) -> list[Part]:
 
 
 def _result(prompt: Conversation, result: JsonObject, beside: list[Part]) -> ResultPart:
-    name, told = string(result.get("name")), string(result.get("id"))
+    name, call_id = string(result.get("name")), string(result.get("id"))
     parts = [part for turn in prompt.turns for part in turn.parts] + beside
     answered = {part.id for part in parts if isinstance(part, ResultPart)}
-    if told not in prompt.history_calls:
+    if call_id not in prompt.history_calls:
         waiting = (call for call, called in prompt.history_calls.items() if called == name and call not in answered)
-        told = next(waiting, told or f"call_{new_id()}")
-    said = object_of(result.get("response"))
-    only = next(iter(said.values()), "") if len(said) == 1 and set(said) <= {"output", "result", "error"} else said
+        call_id = next(waiting, call_id or f"call_{new_id()}")
+    response = object_of(result.get("response"))
+    only = (
+        next(iter(response.values()), "")
+        if len(response) == 1 and set(response) <= {"output", "result", "error"}
+        else response
+    )
     seen: list[TextPart | ImagePart] = [
         TextPart(only if isinstance(only, str) else json.dumps(only, ensure_ascii=False))
     ]
     for part in objects(result.get("parts"), "'parts'"):
         inline = object_of(part.get("inlineData"))
         seen.append(ImagePart(string(inline.get("mimeType")), string(inline.get("data"))))
-    return ResultPart(told, name, tuple(seen), failed="error" in said)
+    return ResultPart(call_id, name, tuple(seen), failed="error" in response)
 
 
 def _said(prompt: Conversation, turn: ConversationTurn) -> list[JsonObject]:
@@ -240,8 +244,8 @@ def _said(prompt: Conversation, turn: ConversationTurn) -> list[JsonObject]:
             parts.append(gemini_call(part) if signed else {**gemini_call(part), "thoughtSignature": _UNSIGNED})
         elif isinstance(part, ResultPart):
             name = part.name or prompt.history_calls.get(part.id, "")
-            said = {"error" if part.failed else "output": part.text}
-            parts.append({"functionResponse": {"id": part.id, "name": name, "response": said}})
+            response = {"error" if part.failed else "output": part.text}
+            parts.append({"functionResponse": {"id": part.id, "name": name, "response": response}})
             parts += [{"inlineData": {"mimeType": one.media_type, "data": one.data}} for one in part.images]
         else:
             prompt.drop("earlier thinking")

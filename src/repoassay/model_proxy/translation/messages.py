@@ -174,8 +174,8 @@ def _effort(budget: int | None) -> str:
 
 
 def _tool_use(call: CallPart) -> JsonObject:
-    told = _NOT_IN_IDS.sub("_", call.id)
-    return {"type": "tool_use", "id": told, "name": call.name, "input": arguments(call.arguments)}
+    call_id = _NOT_IN_IDS.sub("_", call.id)
+    return {"type": "tool_use", "id": call_id, "name": call.name, "input": arguments(call.arguments)}
 
 
 def _parts(prompt: Conversation, content: object) -> list[Part]:
@@ -185,17 +185,20 @@ def _parts(prompt: Conversation, content: object) -> list[Part]:
     for block in [{"type": "text", "text": content}] if isinstance(content, str) else objects(content, "'content'"):
         match block.get("type"):
             case "tool_use":
-                name, given = string(block.get("name")), json.dumps(object_of(block.get("input")), ensure_ascii=False)
-                others.append(CallPart(string(block.get("id")), name, given))
+                name, call_arguments = (
+                    string(block.get("name")),
+                    json.dumps(object_of(block.get("input")), ensure_ascii=False),
+                )
+                others.append(CallPart(string(block.get("id")), name, call_arguments))
             case "tool_result":
-                told = string(block.get("tool_use_id"))
+                call_id = string(block.get("tool_use_id"))
                 seen = tuple(
                     part
                     for part in _parts(prompt, block.get("content") or "")
                     if isinstance(part, TextPart | ImagePart)
                 )
-                name = prompt.history_calls.get(told, "")
-                results.append(ResultPart(told, name, seen, failed=block.get("is_error") is True))
+                name = prompt.history_calls.get(call_id, "")
+                results.append(ResultPart(call_id, name, seen, failed=block.get("is_error") is True))
             case "thinking":
                 others.append(ThinkingPart(string(block.get("thinking"))))
             case kind:
@@ -223,8 +226,8 @@ def _said(turn: ConversationTurn) -> list[JsonObject]:
     blocks: list[JsonObject] = []
     for part in turn.parts:
         if isinstance(part, ResultPart):
-            told = _NOT_IN_IDS.sub("_", part.id)
-            block = {"type": "tool_result", "tool_use_id": told, "content": [_block(one) for one in part.parts]}
+            call_id = _NOT_IN_IDS.sub("_", part.id)
+            block = {"type": "tool_result", "tool_use_id": call_id, "content": [_block(one) for one in part.parts]}
             blocks.append({**block, "is_error": True} if part.failed else block)
         elif isinstance(part, CallPart):
             blocks.append(_tool_use(part))

@@ -112,8 +112,8 @@ class ResponsesFormat(Format):
             prompt.parallel = body["parallel_tool_calls"]
         if instructions := string(body.get("instructions")):
             prompt.say("system", TextPart(instructions))
-        given = body.get("input")
-        for item in [{"role": "user", "content": given}] if isinstance(given, str) else objects(given, "'input'"):
+        items = body.get("input")
+        for item in [{"role": "user", "content": items}] if isinstance(items, str) else objects(items, "'input'"):
             _hear(prompt, item)
         for tool in objects(body.get("tools"), "'tools'"):
             _offer(prompt, tool)
@@ -162,11 +162,11 @@ class ResponsesFormat(Format):
 
     def read(self, answer: JsonObject) -> Answer:
         """See `Format`."""
-        said, thought, calls = "", "", []
+        text, thought, calls = "", "", []
         for item in objects(answer.get("output"), "'output'"):
             match item.get("type"):
                 case "message":
-                    said += "".join(string(part.get("text")) for part in objects(item.get("content"), "'content'"))
+                    text += "".join(string(part.get("text")) for part in objects(item.get("content"), "'content'"))
                 case "reasoning":
                     thought += _thought(item)
                 case "function_call" | "custom_tool_call" | "local_shell_call":
@@ -174,7 +174,7 @@ class ResponsesFormat(Format):
         details = object_of(answer.get("incomplete_details"))
         cut = "length" if details.get("reason") == "max_output_tokens" else "filter"
         reason = cut if answer.get("status") == "incomplete" else "tools" if calls else "stop"
-        return Answer(string(answer.get("model")), thought, said, tuple(calls), reason)
+        return Answer(string(answer.get("model")), thought, text, tuple(calls), reason)
 
     def write(self, answer: Answer, prompt: Conversation) -> JsonObject:
         """See `Format`."""
@@ -210,7 +210,7 @@ def _content(prompt: Conversation, content: object) -> list[TextPart | ImagePart
 
 def _hear(prompt: Conversation, item: JsonObject) -> None:
     kind = string(item.get("type")) or "message"
-    told = string(item.get("call_id")) or string(item.get("id"))
+    call_id = string(item.get("call_id")) or string(item.get("id"))
     if kind == "message":
         prompt.say(string(item.get("role")), *_content(prompt, item.get("content")))
     elif kind == "reasoning":
@@ -224,7 +224,7 @@ def _hear(prompt: Conversation, item: JsonObject) -> None:
             output = json.dumps(output, ensure_ascii=False)
         prompt.say(
             "user",
-            ResultPart(told, prompt.history_calls.get(told, ""), tuple(_content(prompt, output or ""))),
+            ResultPart(call_id, prompt.history_calls.get(call_id, ""), tuple(_content(prompt, output or ""))),
         )
     else:
         raise Untranslatable(f"An input item of the type {kind[:40]!r} cannot be said in the upstream's dialect.")
@@ -232,14 +232,14 @@ def _hear(prompt: Conversation, item: JsonObject) -> None:
 
 def _call_of(item: JsonObject) -> CallPart:
     """A call of a tool of any kind, its arguments as a function's would be."""
-    told, name = string(item.get("call_id")) or string(item.get("id")), string(item.get("name"))
+    call_id, name = string(item.get("call_id")) or string(item.get("id")), string(item.get("name"))
     if item.get("type") == "custom_tool_call":
-        return CallPart(told, name, arguments_text({"input": string(item.get("input"))}))
+        return CallPart(call_id, name, arguments_text({"input": string(item.get("input"))}))
     if item.get("type") == "local_shell_call":
         action = object_of(item.get("action"))
-        given = {name: action[name] for name in ("command", "working_directory", "timeout_ms") if action.get(name)}
-        return CallPart(told, "local_shell", arguments_text(given))
-    return CallPart(told, flat_name(string(item.get("namespace")), name), string(item.get("arguments")))
+        fields = {name: action[name] for name in ("command", "working_directory", "timeout_ms") if action.get(name)}
+        return CallPart(call_id, "local_shell", arguments_text(fields))
+    return CallPart(call_id, flat_name(string(item.get("namespace")), name), string(item.get("arguments")))
 
 
 def flat_name(namespace: str, name: str) -> str:
@@ -248,17 +248,17 @@ def flat_name(namespace: str, name: str) -> str:
 
 
 def _offer(prompt: Conversation, tool: JsonObject, namespace: str = "") -> None:
-    kind, name, said = string(tool.get("type")), string(tool.get("name")), string(tool.get("description"))
+    kind, name, description = string(tool.get("type")), string(tool.get("name")), string(tool.get("description"))
     if kind == "function":
         schema = object_of(tool.get("parameters")) or {"type": "object", "properties": {}}
         prompt.tools.append(
-            OfferedTool(flat_name(namespace, name), said, schema, "function", name * bool(namespace), namespace)
+            OfferedTool(flat_name(namespace, name), description, schema, "function", name * bool(namespace), namespace)
         )
     elif kind == "custom":
         grammar = string(object_of(tool.get("format")).get("definition"))
         if grammar:
-            said += f"\n\nThe argument `input` follows this grammar:\n{grammar}"
-        prompt.tools.append(OfferedTool(flat_name(namespace, name), said, _ONE_TEXT, "custom", name, namespace))
+            description += f"\n\nThe argument `input` follows this grammar:\n{grammar}"
+        prompt.tools.append(OfferedTool(flat_name(namespace, name), description, _ONE_TEXT, "custom", name, namespace))
     elif kind == "local_shell":
         prompt.tools.append(OfferedTool("local_shell", "Run a command on the user's machine.", _SHELL, "local_shell"))
     elif kind == "namespace":
@@ -277,19 +277,19 @@ def _items(prompt: Conversation) -> list[JsonObject]:
 
 def _turn_items(prompt: Conversation, turn: ConversationTurn) -> list[JsonObject]:
     items: list[JsonObject] = []
-    said: list[JsonObject] = []
+    contents: list[JsonObject] = []
     word = "output_text" if turn.role == "assistant" else "input_text"
     for part in turn.parts:
         if isinstance(part, TextPart | ImagePart):
-            said.append(_part(part, word))
+            contents.append(_part(part, word))
         elif isinstance(part, ThinkingPart):
             prompt.drop("earlier thinking")
         else:
             items += _tool_item(part)
-    message = {"type": "message", "role": turn.role, "content": said}
+    message = {"type": "message", "role": turn.role, "content": contents}
     # What the assistant said stands before its calls; results stand before what the user then says.
-    return [*([message] if said and turn.role == "assistant" else []), *items,
-            *([message] if said and turn.role != "assistant" else [])]  # fmt: skip
+    return [*([message] if contents and turn.role == "assistant" else []), *items,
+            *([message] if contents and turn.role != "assistant" else [])]  # fmt: skip
 
 
 def _tool_item(part: Part) -> list[JsonObject]:

@@ -151,19 +151,19 @@ def _details(reason: str) -> JsonObject | None:
     return {"reason": words[reason]} if reason in words else None
 
 
-def _message(told: str, text: str, status: str) -> JsonObject:
+def _message(item_id: str, text: str, status: str) -> JsonObject:
     content = [] if status == "in_progress" else [{"type": "output_text", "text": text, "annotations": []}]
-    return {"id": told, "type": "message", "status": status, "role": "assistant", "content": content}
+    return {"id": item_id, "type": "message", "status": status, "role": "assistant", "content": content}
 
 
-def _reasoning(told: str, text: str) -> JsonObject:
+def _reasoning(item_id: str, text: str) -> JsonObject:
     summary = [{"type": "summary_text", "text": text}] if text else []
-    return {"id": told, "type": "reasoning", "summary": summary}
+    return {"id": item_id, "type": "reasoning", "summary": summary}
 
 
-def _call_item(told: str, call: CallPart, prompt: Conversation, status: str) -> JsonObject:
+def _call_item(item_id: str, call: CallPart, prompt: Conversation, status: str) -> JsonObject:
     tool = prompt.tool(call.name)
-    item: JsonObject = {"id": told, "status": status, "call_id": call.id}
+    item: JsonObject = {"id": item_id, "status": status, "call_id": call.id}
     if tool.kind == "local_shell":
         action = {"type": "exec", "command": [], "env": {}, **arguments(call.arguments)}
         return {**item, "type": "local_shell_call", "action": action}
@@ -171,9 +171,9 @@ def _call_item(told: str, call: CallPart, prompt: Conversation, status: str) -> 
     if tool.namespace:
         item["namespace"] = tool.namespace
     if tool.kind == "custom":
-        given = arguments(call.arguments).get("input")
+        value = arguments(call.arguments).get("input")
         # A model that knows no custom tools may leave the wrapping out.
-        text = given if isinstance(given, str) else call.arguments
+        text = value if isinstance(value, str) else call.arguments
         return {**item, "type": "custom_tool_call", "name": name, "input": text}
-    given = call.arguments or ("" if status == "in_progress" else json.dumps({}))
-    return {**item, "type": "function_call", "name": name, "arguments": given}
+    value = call.arguments or ("" if status == "in_progress" else json.dumps({}))
+    return {**item, "type": "function_call", "name": name, "arguments": value}

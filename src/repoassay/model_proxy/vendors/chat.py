@@ -90,9 +90,9 @@ class Chat(OpenAIShaped):
         """See `Vendor`."""
         return count_of(body.get("n"))
 
-    def watcher(self, asked: JsonObject) -> _Watch:
+    def watcher(self, request: JsonObject) -> _Watch:
         """See `Vendor`."""
-        options = asked.get("stream_options")
+        options = request.get("stream_options")
         return _Watch(not (isinstance(options, dict) and options.get("include_usage") is True))
 
     def refuse(self, trouble: ProviderTrouble, message: str) -> ErrorReply:

@@ -137,9 +137,9 @@ class Gemini(Vendor):
         settings = body.get("generationConfig")
         return count_of(settings.get("candidateCount")) if isinstance(settings, dict) else 1
 
-    def watcher(self, asked: JsonObject) -> _Watch:
+    def watcher(self, request: JsonObject) -> _Watch:
         """See `Vendor`."""
-        del asked
+        del request
         return _Watch()
 
     def refuse(self, trouble: ProviderTrouble, message: str) -> ErrorReply:
@@ -221,14 +221,14 @@ class Gemini(Vendor):
 
     def read_response(self, answer: JsonObject) -> tuple[str, list[tuple[str, JsonObject]]]:
         """See `Vendor`."""
-        said, calls = [], []
+        texts, calls = [], []
         for part in _parts(answer):
             if part.get("text") and not part.get("thought"):
-                said.append(str(part["text"]))
+                texts.append(str(part["text"]))
             call = part.get("functionCall")
             if isinstance(call, dict):
                 calls.append((str(call.get("name")), arguments(call.get("args"))))
-        return "".join(said), calls
+        return "".join(texts), calls
 
     def join_events(self, events: list[JsonObject]) -> JsonObject:
         """See `Vendor`."""

@@ -134,9 +134,9 @@ class Messages(Vendor):
             else:
                 del body["thinking"]
 
-    def watcher(self, asked: JsonObject) -> _Watch:
+    def watcher(self, request: JsonObject) -> _Watch:
         """See `Vendor`."""
-        del asked
+        del request
         return _Watch()
 
     def refuse(self, trouble: ProviderTrouble, message: str) -> ErrorReply:
@@ -244,13 +244,13 @@ class Messages(Vendor):
 
     def read_response(self, answer: JsonObject) -> tuple[str, list[tuple[str, JsonObject]]]:
         """See `Vendor`."""
-        said, calls = [], []
+        texts, calls = [], []
         for block in answer.get("content") or []:
             if block.get("type") == "text":
-                said.append(str(block.get("text")))
+                texts.append(str(block.get("text")))
             elif block.get("type") == "tool_use":
                 calls.append((str(block.get("name")), arguments(block.get("input"))))
-        return "\n".join(said), calls
+        return "\n".join(texts), calls
 
     def join_events(self, events: list[JsonObject]) -> JsonObject:
         """See `Vendor`."""
@@ -263,8 +263,8 @@ class Messages(Vendor):
                 delta = event.get("delta") or {}
                 blocks[index]["said"] += delta.get("text") or delta.get("partial_json") or ""
         for block in blocks.values():
-            said = block.pop("said")
-            block["text" if block.get("type") == "text" else "input"] = said
+            text = block.pop("said")
+            block["text" if block.get("type") == "text" else "input"] = text
         return {"content": [blocks[index] for index in sorted(blocks)]}
 
 

@@ -259,7 +259,7 @@ class Vendor(ABC):
         """The body that a stream's events amount to, as far as `read_response` needs it."""
 
     @abstractmethod
-    def watcher(self, asked: JsonObject) -> Watcher:
+    def watcher(self, request: JsonObject) -> Watcher:
         """A watcher for the streamed answer to `asked`, the request's body as it came."""
 
     def usage(self, body: JsonObject) -> Usage | None:

@@ -69,9 +69,9 @@ class Responses(OpenAIShaped):
         del field
         body["max_output_tokens"] = tokens
 
-    def watcher(self, asked: JsonObject) -> _Watch:
+    def watcher(self, request: JsonObject) -> _Watch:
         """See `Vendor`."""
-        del asked
+        del request
         return _Watch()
 
     def refuse(self, trouble: ProviderTrouble, message: str) -> ErrorReply:
@@ -97,8 +97,8 @@ class Responses(OpenAIShaped):
 
     def read_request(self, body: JsonObject) -> RequestView:
         """See `Vendor`."""
-        given = body.get("input")
-        items = given if isinstance(given, list) else [given]
+        value = body.get("input")
+        items = value if isinstance(value, list) else [value]
         tools: dict[str, JsonObject] = {}
         for tool in body.get("tools") or []:
             if isinstance(tool, dict) and tool.get("type") == "function":
@@ -150,13 +150,13 @@ class Responses(OpenAIShaped):
 
     def read_response(self, answer: JsonObject) -> tuple[str, list[tuple[str, JsonObject]]]:
         """See `Vendor`."""
-        said, calls = [], []
+        texts, calls = [], []
         for item in answer.get("output") or []:
             if item.get("type") == "message":
-                said.append(text_of(item.get("content")))
+                texts.append(text_of(item.get("content")))
             elif item.get("type") == "function_call":
                 calls.append((str(item.get("name")), arguments(item.get("arguments"))))
-        return "\n".join(said), calls
+        return "\n".join(texts), calls
 
     def join_events(self, events: list[JsonObject]) -> JsonObject:
         """See `Vendor`."""

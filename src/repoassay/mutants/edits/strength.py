@@ -94,13 +94,13 @@ def strength_line(strength: TaskStrength) -> str:
     if strength.share is None:
         return strength.why or "no mutant of the solution could be made"
     interval = wilson(strength.killed, strength.counted)
-    told = f"{strength.killed} of {strength.counted} mutants killed, {strength.share:.0%}"
-    told += f" ({interval.low:.0%} to {interval.high:.0%})"
+    sentence = f"{strength.killed} of {strength.counted} mutants killed, {strength.share:.0%}"
+    sentence += f" ({interval.low:.0%} to {interval.high:.0%})"
     left = strength.drawn - strength.counted - strength.faults
     notes = [f"{strength.timed_out} of them by the time limit"] if strength.timed_out else []
     notes += [f"{strength.faults} not counted for a fault of ours"] if strength.faults else []
     notes += [f"{left} not run, since time was over"] if left > 0 else []
-    return "; ".join((told, *notes))
+    return "; ".join((sentence, *notes))
 
 
 def trial_of(mutant: Mutant, fate: MutantFate, why: str, seconds: float) -> MutantTrial:

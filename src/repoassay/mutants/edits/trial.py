@@ -81,18 +81,18 @@ def measure_strength(
         InfraFault: When the task's own solution does not pass here.
     """
     folder, environment, grader = layout.folder, layout.environment.name, _grader()
-    made = TaskStrength(task=folder.task.id, task_digest=folder.digest, grader=grader, seed=demand.seed)
+    task_strength = TaskStrength(task=folder.task.id, task_digest=folder.digest, grader=grader, seed=demand.seed)
     if why := _nothing_to_try(folder):
-        return made.model_copy(update={"why": why})
+        return task_strength.model_copy(update={"why": why})
     store = StrengthStore(cache.path)
     journal = store.trials(folder.digest, environment, grader)
     known = {trial.name: trial for trial in journal.trials if trial.fate != "fault"}
     solution = _solution(layout)
     mutants = draw(solution, solution_files(solution, layout.base, _of_tests(layout)), demand.count, demand.seed)
-    made = made.model_copy(update={"drawn": len(mutants)})
+    task_strength = task_strength.model_copy(update={"drawn": len(mutants)})
 
     def strength() -> TaskStrength:
-        found = strength_of(made, [known[mutant.name] for mutant in mutants if mutant.name in known])
+        found = strength_of(task_strength, [known[mutant.name] for mutant in mutants if mutant.name in known])
         store.put(found, journal.model_copy(update={"trials": tuple(known.values())}))
         return found
 
@@ -226,6 +226,6 @@ def _refusal(ran: HiddenTestExamination) -> str:
     bad = next((test for test in ran.tests if test.outcome != "passed"), None)
     if bad is not None:
         return f"{bad.id}: {bad.outcome}"
-    if not ran.ran.told.complete:
+    if not ran.ran.report.complete:
         return "the tests ended early"
     return ran.signs[0] if ran.signs else ""

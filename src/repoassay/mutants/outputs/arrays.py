@@ -71,13 +71,13 @@ def _read(path: Path) -> tuple[Any, dict[str, Any], str]:
 def _write(right: Any, kept: dict[str, Any], key: str, change: Callable[[], Any], place: Path) -> None:
     import numpy as np
 
-    made = change()
-    if right is not None and made.shape == right.shape and np.allclose(made, right, equal_nan=True):
+    variant = change()
+    if right is not None and variant.shape == right.shape and np.allclose(variant, right, equal_nan=True):
         raise Same
     if place.suffix.lower() == ".npy":
-        np.save(place, made)
+        np.save(place, variant)
     else:
-        np.savez(place, **{**kept, key: made})
+        np.savez(place, **{**kept, key: variant})
 
 
 def _copied(path: Path, place: Path) -> None:

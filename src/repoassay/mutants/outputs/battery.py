@@ -32,12 +32,12 @@ def run_battery(
         InfraFault: Mutants could not be made.
     """
     with temporary_folder("mutants") as place:
-        made, left_out = make_mutants(folder, outputs, Path(place), sandbox, most)
-        if not made:
+        mutants, left_out = make_mutants(folder, outputs, Path(place), sandbox, most)
+        if not mutants:
             return Battery(folder.task.id, why="no output of this task is of a kind that mutants are made of")
-        jobs = [Job(folder, Path(place, mutant.folder), to_first_failure=True) for mutant in made]
+        jobs = [Job(folder, Path(place, mutant.folder), to_first_failure=True) for mutant in mutants]
         graded = grade_deliverables(jobs, sandbox, workers=workers)
-        found = tuple(_graded(folder, mutant, each) for mutant, each in zip(made, graded, strict=True))
+        found = tuple(_graded(folder, mutant, each) for mutant, each in zip(mutants, graded, strict=True))
     return Battery(folder.task.id, found, left_out=left_out, tolerance=folder.task.mutants.tolerance)
 
 

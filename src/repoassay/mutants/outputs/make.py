@@ -40,7 +40,7 @@ def make_mutants(
         InfraFault: They could not be made.
     """
     files = sorted(path for path in outputs.rglob("*") if path.is_file() and not path.is_symlink())
-    told = {
+    request = {
         "outputs": "/job/outputs", "inputs": "/job/inputs", "made": "/made", "seed": folder.task.id, "most": most,
         "open_ended": any("*" in each.partition(" | ")[0] for each in folder.task.outputs.files),
         "inputs_named": list(folder.task.inputs.files),
@@ -49,15 +49,15 @@ def make_mutants(
     mounts = [Mount(outputs, "/job/outputs")]
     mounts += [Mount(folder.inputs, "/job/inputs")] if folder.inputs.is_dir() else []
     command = run_sandboxed(
-        "repoassay.mutants.outputs.worker", stdin=json.dumps(told).encode(), mounts=mounts, limits=LIMITS,
+        "repoassay.mutants.outputs.worker", stdin=json.dumps(request).encode(), mounts=mounts, limits=LIMITS,
         scratch=["/made"], collect=[ExportSpec("/made", into, max_bytes=4 * 2**30, max_files=20_000)],
     )  # fmt: skip
     done = sandbox.run(command)
     try:
         index = _Index.model_validate_json((into / "index.json").read_bytes())
     except (OSError, ValidationError) as error:
-        said = done.stderr.decode(errors="replace").strip()[-500:]
-        raise InfraFault(f"The mutants of {folder.task.id} could not be made: {said or done.exit.ended}.") from error
+        message = done.stderr.decode(errors="replace").strip()[-500:]
+        raise InfraFault(f"The mutants of {folder.task.id} could not be made: {message or done.exit.ended}.") from error
     for mutant in index.mutants:
         (into / mutant.folder).mkdir(exist_ok=True)
         _complete(into / mutant.folder, outputs, mutant)

@@ -138,8 +138,8 @@ class Battery:
     @property
     def strength(self) -> float | None:
         """Share of the wrong outputs that were refused; None where none was made."""
-        made = len(self.of(Expected.WRONG))
-        return 1 - len(self.survivors) / made if made else None
+        count = len(self.of(Expected.WRONG))
+        return 1 - len(self.survivors) / count if count else None
 
     @property
     def weak(self) -> bool:

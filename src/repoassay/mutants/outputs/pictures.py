@@ -189,13 +189,13 @@ def _mutant(
     scene: Scene, name: str, change: Callable[[], Pixels], expected: Expected = Expected.WRONG
 ) -> OutputChange:  # fmt: skip
     def write(place: Path) -> None:
-        made = np.clip(np.asarray(change()), 0, 255)
+        variant = np.clip(np.asarray(change()), 0, 255)
         alpha = scene.alpha
         if alpha is not None and name in _TURNS:
             alpha = _TURNS[name](alpha)
-        if made.shape == scene.right.shape and float(np.abs(made - scene.right).mean()) < _VISIBLE:
+        if variant.shape == scene.right.shape and float(np.abs(variant - scene.right).mean()) < _VISIBLE:
             raise Same
-        _save(place, made, alpha)
+        _save(place, variant, alpha)
 
     return OutputChange(name, write, expected)
 
@@ -219,12 +219,12 @@ def _writer(
     """Writes a mutant made of an input; `Same` where less than `least` of what was done to the input is undone."""
 
     def write(place: Path) -> None:
-        made = np.clip(np.asarray(change()), 0, 255)
+        variant = np.clip(np.asarray(change()), 0, 255)
         done = float(np.abs(right - base).mean())
-        differ = float(np.abs(made - right).mean())
-        if differ < (least * done if least else min(_VISIBLE, done)) or np.array_equal(np.rint(made), right):
+        differ = float(np.abs(variant - right).mean())
+        if differ < (least * done if least else min(_VISIBLE, done)) or np.array_equal(np.rint(variant), right):
             raise Same
-        _save(place, made[..., :3], made[..., 3] if made.shape[2] > 3 else None)
+        _save(place, variant[..., :3], variant[..., 3] if variant.shape[2] > 3 else None)
 
     return write
 
@@ -238,10 +238,10 @@ def _resized(scene: Scene, width: int, height: int) -> Callable[[Path], None]:
 
 
 def _image(pixels: Pixels, alpha: Any) -> Image.Image:
-    made = np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
+    bounded_pixels = np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
     if alpha is None:
-        return Image.fromarray(np.ascontiguousarray(made))
-    return Image.fromarray(np.dstack([made, np.clip(np.rint(alpha), 0, 255).astype(np.uint8)]))
+        return Image.fromarray(np.ascontiguousarray(bounded_pixels))
+    return Image.fromarray(np.dstack([bounded_pixels, np.clip(np.rint(alpha), 0, 255).astype(np.uint8)]))
 
 
 def _save(place: Path, pixels: Pixels, alpha: Any) -> None:
@@ -281,16 +281,16 @@ def blurred(pixels: Pixels, radius: float) -> Pixels:
 def scenery(height: int, width: int, seed: int) -> Pixels:
     """A made-up picture: noise of all sizes, as photographs have it, and a few shapes."""
     random = np.random.default_rng(seed)
-    made = np.zeros((height, width, 3))
+    scene = np.zeros((height, width, 3))
     for power in range(2, 9):
         small = random.uniform(0, 255, (2**power, 2**power, 3)).astype(np.uint8)
         sized = Image.fromarray(small).resize((width, height), Image.Resampling.BICUBIC)
-        made += np.asarray(sized, dtype=np.float64) / 2**power
-    made = (made - made.min()) / max(float(np.ptp(made)), 1e-9) * 255
+        scene += np.asarray(sized, dtype=np.float64) / 2**power
+    scene = (scene - scene.min()) / max(float(np.ptp(scene)), 1e-9) * 255
     for _ in range(5):
         top, left = int(random.integers(height)), int(random.integers(width))
-        made[top : top + height // 5, left : left + width // 5] = random.uniform(0, 255, 3)
-    return made
+        scene[top : top + height // 5, left : left + width // 5] = random.uniform(0, 255, 3)
+    return scene
 
 
 def _busiest(right: Pixels, base: Pixels) -> Any:

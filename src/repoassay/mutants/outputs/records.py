@@ -241,8 +241,8 @@ def _numeric(value: Any, change: Callable[[float], float]) -> Any:
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        made = change(value)
-        return int(made) if isinstance(value, int) and float(made).is_integer() else made
+        variant = change(value)
+        return int(variant) if isinstance(value, int) and float(variant).is_integer() else variant
     if isinstance(value, str) and (items := _as_list(value)) is not None:
         return json.dumps(_numeric(items, change))
     if isinstance(value, str) and _NUMBER.fullmatch(value):

@@ -24,16 +24,16 @@ def sound_changes(source: RightOutput) -> Iterator[OutputChange]:
     inputs = []
     for path in source.inputs:
         if path.suffix.lower() in SUFFIXES:
-            given, own = soundfile.read(path, always_2d=True)
-            inputs.append((given, own))
+            samples, own = soundfile.read(path, always_2d=True)
+            inputs.append((samples, own))
     for name, change in _wrong(right, rate, source.seed):
         yield OutputChange(name, partial(_write, right, rate, change))
     for name, factor in (("rate-double", 2.0), ("rate-half", 0.5)):
         yield OutputChange(name, partial(_write, None, round(rate * factor), lambda: right))
-    for number, (given, own) in enumerate(inputs):
+    for number, (samples, own) in enumerate(inputs):
         tag = f"-{number + 1}" if len(inputs) > 1 else ""
-        yield OutputChange(f"input{tag}", partial(_write, None, own, partial(_as_is, given)))
-        fitted = _fitted(given, own, right, rate)
+        yield OutputChange(f"input{tag}", partial(_write, None, own, partial(_as_is, samples)))
+        fitted = _fitted(samples, own, right, rate)
         if _loudness(fitted - right) > 1e-3 * _loudness(right):
             yield OutputChange(f"half-undone{tag}", partial(_write, right, rate, partial(_halves, fitted, right)))
             yield OutputChange(f"blend-50{tag}", partial(_write, right, rate, partial(_blend, fitted, right)))
@@ -81,17 +81,17 @@ def _as_is(samples: Samples) -> Samples:
 def _write(right: Samples | None, rate: int, change: Callable[[], Samples], place: Path) -> None:
     import soundfile
 
-    made = change().clip(-1, 1)
-    comparable = right is not None and made.shape == right.shape
-    if comparable and _loudness(made - right) < 0.01 * _loudness(right):
+    variant = change().clip(-1, 1)
+    comparable = right is not None and variant.shape == right.shape
+    if comparable and _loudness(variant - right) < 0.01 * _loudness(right):
         raise Same
-    soundfile.write(place, made, rate)
+    soundfile.write(place, variant, rate)
 
 
 def _cut(right: Samples, start: int, end: int) -> Samples:
-    made = right.copy()
-    made[start:end] = 0
-    return made
+    variant = right.copy()
+    variant[start:end] = 0
+    return variant
 
 
 def _noisy(right: Samples, below: float, seed: int) -> Samples:
@@ -116,20 +116,20 @@ def _shuffled(right: Samples, seed: int) -> Samples:
     return np.concatenate([pieces[place] for place in np.random.default_rng(seed).permutation(len(pieces))])
 
 
-def _fitted(given: Samples, own: int, right: Samples, rate: int) -> Samples:
+def _fitted(samples: Samples, own: int, right: Samples, rate: int) -> Samples:
     """An input at the rate, length and number of channels of the output."""
     import numpy as np
 
     times = np.arange(len(right)) / rate
-    mono = np.interp(times, np.arange(len(given)) / own, given.mean(axis=1), right=0)
+    mono = np.interp(times, np.arange(len(samples)) / own, samples.mean(axis=1), right=0)
     return np.repeat(mono[:, None], right.shape[1], axis=1)
 
 
-def _halves(given: Samples, right: Samples) -> Samples:
-    made = right.copy()
-    made[: len(made) // 2] = given[: len(made) // 2]
-    return made
+def _halves(samples: Samples, right: Samples) -> Samples:
+    variant = right.copy()
+    variant[: len(variant) // 2] = samples[: len(variant) // 2]
+    return variant
 
 
-def _blend(given: Samples, right: Samples) -> Samples:
-    return (given + right) / 2
+def _blend(samples: Samples, right: Samples) -> Samples:
+    return (samples + right) / 2

@@ -82,11 +82,11 @@ def right_changes(text: str, *, mark: bool = True) -> Iterator[OutputChange]:
 
 def _mutant(name: str, text: str, change: Callable[[], str]) -> OutputChange:
     def write(place: Path) -> float:
-        made = change()
-        share = difference(text, made)
-        if share == 0 or made.split() == text.split():
+        variant = change()
+        share = difference(text, variant)
+        if share == 0 or variant.split() == text.split():
             raise Same
-        place.write_text(made, encoding="utf-8", newline="")
+        place.write_text(variant, encoding="utf-8", newline="")
         return share
 
     return OutputChange(name, write)

@@ -33,8 +33,8 @@ def video_changes(source: RightOutput) -> Iterator[OutputChange]:
     if clip is None:
         return
     frames, count = clip.frames, len(clip.frames)
-    for name, made in _in_time(clip, source.seed):
-        yield OutputChange(name, partial(_write, clip.rate, made, ()))
+    for name, changed_frames in _in_time(clip, source.seed):
+        yield OutputChange(name, partial(_write, clip.rate, changed_frames, ()))
     for name, factor in (("rate-double", 2.0), ("rate-half", 0.5)):
         yield OutputChange(name, partial(_write, clip.rate * factor, lambda: iter(frames), ()))
     for name, change in _in_picture(source.seed):
@@ -103,25 +103,25 @@ def _undone(clip: _Clip, base: Sequence[Frame]) -> Iterator[OutputChange]:
     left = frames[0].shape[1] // 2
 
     def half(frame: Frame, before: Frame) -> Frame:
-        made = frame.copy()
-        made[:, :left] = before[:, :left]
-        return made
+        variants = frame.copy()
+        variants[:, :left] = before[:, :left]
+        return variants
 
-    made: dict[str, Callable[[], Iterator[Frame]]] = {
+    variants: dict[str, Callable[[], Iterator[Frame]]] = {
         "input": lambda: iter(base),
-        "half-undone-left": lambda: (half(frame, given) for frame, given in pairs),
+        "half-undone-left": lambda: (half(frame, source) for frame, source in pairs),
         "second-half-undone": lambda: iter([*frames[: len(frames) // 2], *base[len(frames) // 2 :]]),
-        "every-second-undone": lambda: (given if place % 2 else frame for place, (frame, given) in enumerate(pairs)),
+        "every-second-undone": lambda: (source if place % 2 else frame for place, (frame, source) in enumerate(pairs)),
         "first-frame-alone-done": lambda: iter([frames[0], *base[1:]]),
-        "blend-75": lambda: (0.25 * frame + 0.75 * given for frame, given in pairs),
-        "blend-50": lambda: (0.5 * frame + 0.5 * given for frame, given in pairs),
-        "edit-inverted": lambda: (2.0 * given - frame for frame, given in pairs),
-        "input-channels": lambda: (given[..., (1, 2, 0)] for given in base),
-        "input-mosaic": lambda: (mosaic(given, max(3, given.shape[1] // 64)) for given in base),
-        "input-brighter": lambda: (given * 1.25 + 12 for given in base),
-        "input-tinted": lambda: (given * (0.7, 1.0, 1.2) for given in base),
+        "blend-75": lambda: (0.25 * frame + 0.75 * source for frame, source in pairs),
+        "blend-50": lambda: (0.5 * frame + 0.5 * source for frame, source in pairs),
+        "edit-inverted": lambda: (2.0 * source - frame for frame, source in pairs),
+        "input-channels": lambda: (source[..., (1, 2, 0)] for source in base),
+        "input-mosaic": lambda: (mosaic(source, max(3, source.shape[1] // 64)) for source in base),
+        "input-brighter": lambda: (source * 1.25 + 12 for source in base),
+        "input-tinted": lambda: (source * (0.7, 1.0, 1.2) for source in base),
     }
-    for name, change in made.items():
+    for name, change in variants.items():
         yield OutputChange(name, partial(_write, clip.rate, change, frames))
 
 
@@ -148,14 +148,14 @@ def _write(rate: float, change: Callable[[], Iterator[Frame]], right: Sequence[F
 
     writer, differ = None, not len(right)
     for number, frame in enumerate(change()):
-        made = np.ascontiguousarray(np.clip(np.rint(frame), 0, 255).astype(np.uint8))
+        pixels = np.ascontiguousarray(np.clip(np.rint(frame), 0, 255).astype(np.uint8))
         if not differ and number % 5 == 0:
             expected = right[min(number, len(right) - 1)]
-            differ = made.shape != expected.shape or float(np.abs(made.astype(float) - expected).mean()) > 1.5
+            differ = pixels.shape != expected.shape or float(np.abs(pixels.astype(float) - expected).mean()) > 1.5
         if writer is None:
             code = cv2.VideoWriter.fourcc(*_CODES.get(place.suffix.lower(), "mp4v"))
-            writer = cv2.VideoWriter(str(place), code, rate, made.shape[1::-1])
-        writer.write(made)
+            writer = cv2.VideoWriter(str(place), code, rate, pixels.shape[1::-1])
+        writer.write(pixels)
     if writer is not None:
         writer.release()
     if not differ:
@@ -174,6 +174,6 @@ def _with_chroma(frame: Frame, other: Frame) -> Frame:
     """A frame's light and another one's colours."""
     import cv2
 
-    made = cv2.cvtColor(frame, cv2.COLOR_BGR2LAB)
-    made[..., 1:] = cv2.cvtColor(other, cv2.COLOR_BGR2LAB)[..., 1:]
-    return cv2.cvtColor(made, cv2.COLOR_LAB2BGR)
+    lab = cv2.cvtColor(frame, cv2.COLOR_BGR2LAB)
+    lab[..., 1:] = cv2.cvtColor(other, cv2.COLOR_BGR2LAB)[..., 1:]
+    return cv2.cvtColor(lab, cv2.COLOR_LAB2BGR)

@@ -35,27 +35,29 @@ _MODALITIES = {
 
 def main() -> None:
     """Make the mutants; each in a folder of its own, with an index of them all beside."""
-    told = json.load(sys.stdin)
-    outputs, inputs, made = Path(told["outputs"]), Path(told["inputs"]), Path(told["made"])
-    given = [inputs / name for name in told["inputs_named"] if (inputs / name).is_file()]
+    request = json.load(sys.stdin)
+    outputs, inputs, mutants_folder = Path(request["outputs"]), Path(request["inputs"]), Path(request["made"])
+    inputs_there = [inputs / name for name in request["inputs_named"] if (inputs / name).is_file()]
     planned = [
         (name, source, change)
-        for name, formats in told["files"].items()
-        for source in [RightOutput(outputs / name, given, formats, zlib.crc32(f"{told['seed']}/{name}".encode()))]
+        for name, formats in request["files"].items()
+        for source in [
+            RightOutput(outputs / name, inputs_there, formats, zlib.crc32(f"{request['seed']}/{name}".encode()))
+        ]
         for change in _changes(source)
     ]
-    names = [name for name in told["files"] if (outputs / name).is_file()]
-    sets = list(_folder_changes(outputs, names, open_ended=told["open_ended"]))
-    chosen, left_out = _sample(planned, told["most"], told["seed"])
+    names = [name for name in request["files"] if (outputs / name).is_file()]
+    sets = list(_folder_changes(outputs, names, open_ended=request["open_ended"]))
+    chosen, left_out = _sample(planned, request["most"], request["seed"])
     index = [
         each.model_dump(mode="json")
         for number, (name, source, change) in enumerate(chosen)
-        if (each := _make(made, number, name, source, change)) is not None
+        if (each := _make(mutants_folder, number, name, source, change)) is not None
     ]
     for number, change in enumerate(sets):
-        change.write(outputs, made / f"set-{number}")
+        change.write(outputs, mutants_folder / f"set-{number}")
         index.append(_told(f"set-{number}", "files", change).model_dump(mode="json"))
-    (made / "index.json").write_text(json.dumps({"mutants": index, "left_out": left_out}))
+    (mutants_folder / "index.json").write_text(json.dumps({"mutants": index, "left_out": left_out}))
 
 
 def _told(folder: str, file: str, change: _FolderChange) -> MadeMutant:
@@ -84,8 +86,8 @@ def _sample(planned: Sequence[Any], most: int, seed: str) -> tuple[list[Any], in
     return [*right, *rest], 0
 
 
-def _make(made: Path, number: int, name: str, source: RightOutput, change: OutputChange) -> MadeMutant | None:
-    folder = made / f"{number:04}"
+def _make(into: Path, number: int, name: str, source: RightOutput, change: OutputChange) -> MadeMutant | None:
+    folder = into / f"{number:04}"
     place = (folder / name).with_suffix(change.suffix or source.path.suffix)
     place.parent.mkdir(parents=True)
     with contextlib.suppress(Same):

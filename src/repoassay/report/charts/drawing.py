@@ -131,18 +131,18 @@ def _by_category(chart: Chart) -> Drawing:
     dotted = chart.form in (ChartForm.DOTS, ChartForm.STRIP)
     thick = 22 if chart.form is ChartForm.STACKED else 14
     tall = 26 + rows * (thick + 4) + 8
-    made = Drawing(height=len(chart.categories) * tall + 44)
-    _bottom(made, chart.x, scale)
+    drawing = Drawing(height=len(chart.categories) * tall + 44)
+    _bottom(drawing, chart.x, scale)
     one = len(chart.series) == 1
     beside = one or bool(chart.figures)
     for number, name in enumerate(short_labels(chart.categories, _NARROW if beside else _WIDE)):
-        made.words.append(Words(0, number * tall + 15, name, "start", "label"))
+        drawing.words.append(Words(0, number * tall + 15, name, "start", "label"))
         if chart.figures:
-            made.words.append(Words(100, number * tall + 15, chart.figures[number], "end", "value"))
+            drawing.words.append(Words(100, number * tall + 15, chart.figures[number], "end", "value"))
         if dotted:
             for row in range(rows):
                 y = number * tall + 26 + row * (thick + 4) + thick / 2
-                made.rules.append(ChartRule(_LEFT, y, _RIGHT, y, "track"))
+                drawing.rules.append(ChartRule(_LEFT, y, _RIGHT, y, "track"))
     starts = [0.0] * len(chart.categories)
     for row, series in enumerate(chart.series):
         seen = look(series, row)
@@ -151,18 +151,18 @@ def _by_category(chart: Chart) -> Drawing:
             says = f"{one_line(chart.categories[place], _LABEL)}, {one_line(series.name, _LABEL)}: {point.says}"
             top = place * tall + 26 + (0 if rows == 1 else row * (thick + 4))
             if one and not chart.figures:
-                made.words.append(Words(100, place * tall + 15, point.says, "end", "value"))
+                drawing.words.append(Words(100, place * tall + 15, point.says, "end", "value"))
             if dotted:
-                made.marks.append(Mark(scale(point.x), top + thick / 2, seen.name, seen.shape, says))
+                drawing.marks.append(Mark(scale(point.x), top + thick / 2, seen.name, seen.shape, says))
             else:
                 begin = starts[place] if chart.form is ChartForm.STACKED else 0.0
                 left, right = sorted((scale(begin), scale(begin + point.x)))
-                made.marks.append(Mark(left, top, seen.name, seen.shape, says, max(right - left, 0.15), thick))
+                drawing.marks.append(Mark(left, top, seen.name, seen.shape, says, max(right - left, 0.15), thick))
                 starts[place] += point.x
             if point.low is not None and point.high is not None:
                 kind = f"whisker l-{seen.name}" if dotted else "whisker dark"
-                _whisker(made, scale(point.low), scale(point.high), top + thick / 2, kind)
-    return made
+                _whisker(drawing, scale(point.low), scale(point.high), top + thick / 2, kind)
+    return drawing
 
 
 def short_labels(names: Sequence[str], most: int) -> list[str]:
@@ -186,40 +186,40 @@ def _cut(line: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most // 2]}…{line[len(line) - (most - 1 - most // 2) :]}"
 
 
-def _whisker(made: Drawing, low: float, high: float, y: float, kind: str) -> None:
-    made.rules.append(ChartRule(low, y, high, y, kind))
-    made.rules += [ChartRule(end, y - 4, end, y + 4, kind) for end in (low, high)]
+def _whisker(drawing: Drawing, low: float, high: float, y: float, kind: str) -> None:
+    drawing.rules.append(ChartRule(low, y, high, y, kind))
+    drawing.rules += [ChartRule(end, y - 4, end, y + 4, kind) for end in (low, high)]
 
 
-def _bottom(made: Drawing, axis: ChartAxis, scale: _Scale) -> None:
-    bottom = made.height - 40
+def _bottom(drawing: Drawing, axis: ChartAxis, scale: _Scale) -> None:
+    bottom = drawing.height - 40
     for tick in scale.ticks():
         x = scale(tick)
         anchor = "start" if x < 6 else "end" if x > 94 else "middle"
-        made.rules.append(ChartRule(x, 0, x, bottom, "grid"))
-        made.words.append(Words(x, bottom + 15, _tick(tick), anchor, "tick"))
-    made.words.append(Words(50, made.height - 6, one_line(axis.title, _LABEL), "middle", "tick"))
+        drawing.rules.append(ChartRule(x, 0, x, bottom, "grid"))
+        drawing.words.append(Words(x, bottom + 15, _tick(tick), anchor, "tick"))
+    drawing.words.append(Words(50, drawing.height - 6, one_line(axis.title, _LABEL), "middle", "tick"))
 
 
 def _plane(chart: Chart) -> Drawing:
     points = [point for series in chart.series for point in series.points]
-    made = Drawing(height=_TALL + 40 + 22)
+    drawing = Drawing(height=_TALL + 40 + 22)
     across = _Scale(chart.x, [point.x for point in points], (_INSIDE, _RIGHT - 2))
     ends = [end for point in points for end in (point.y, point.low, point.high) if end is not None]
     up = _Scale(chart.y, ends, (_TALL + 22, 30))
-    _bottom(made, chart.x, across)
+    _bottom(drawing, chart.x, across)
     for tick in up.ticks():
-        made.rules.append(ChartRule(0, up(tick), 100, up(tick), "grid"))
-        made.words.append(Words(0, up(tick) - 4, _tick(tick), "start", "tick"))
-    made.words.append(Words(0, 10, one_line(chart.y.title, _LABEL), "start", "tick"))
+        drawing.rules.append(ChartRule(0, up(tick), 100, up(tick), "grid"))
+        drawing.words.append(Words(0, up(tick) - 4, _tick(tick), "start", "tick"))
+    drawing.words.append(Words(0, 10, one_line(chart.y.title, _LABEL), "start", "tick"))
     for number, series in enumerate(chart.series):
         seen = look(series, number)
         places = [(across(point.x), up(point.y)) for point in series.points]
         if chart.form is ChartForm.LINES:
-            made.rules += [ChartRule(*before, *after, f"line l-{seen.name}") for before, after in pairwise(places)]
+            drawing.rules += [ChartRule(*before, *after, f"line l-{seen.name}") for before, after in pairwise(places)]
         for point, (x, y) in zip(series.points, places, strict=True):
             if point.low is not None and point.high is not None:
-                made.rules.append(ChartRule(x, up(point.low), x, up(point.high), f"whisker l-{seen.name}"))
+                drawing.rules.append(ChartRule(x, up(point.low), x, up(point.high), f"whisker l-{seen.name}"))
             says = f"{one_line(series.name, _LABEL)}, {point.says}"
-            made.marks.append(Mark(x, y, seen.name, seen.shape, says))
-    return made
+            drawing.marks.append(Mark(x, y, seen.name, seen.shape, says))
+    return drawing

@@ -35,7 +35,7 @@ class ComparedSection:
 
 def compared_sections(comparison: Comparison) -> tuple[ComparedSection, ...]:
     """For the page, each pair of systems; tasks that broke come first."""
-    made = []
+    sections = []
     for versus in comparison.versus:
         order = (OutcomeChange.BROKEN, OutcomeChange.FIXED, OutcomeChange.UNKNOWN)
         changed = sorted(
@@ -45,13 +45,13 @@ def compared_sections(comparison: Comparison) -> tuple[ComparedSection, ...]:
             (pair.task, pair.change, _both(pair), "" if pair.change is OutcomeChange.FIXED else pair.comment)
             for pair in changed[:_MOST_TASKS]
         )
-        made.append(
+        sections.append(
             ComparedSection(
                 versus.first.label, versus.second.label, tuple(_facts(comparison, versus)), lines,
                 len(changed) - len(lines), tuple(_left_out(versus)),
             )
         )  # fmt: skip
-    return tuple(made)
+    return tuple(sections)
 
 
 def as_text(comparison: Comparison, rulings: Sequence[Ruling] | None = None) -> str:
@@ -205,15 +205,15 @@ def _merged(comparison: Comparison, versus: Versus, found: MergeableDifference) 
             yield f"Mergeable, of {_name(side.label)}: {people}; tests passed on the same attempts: {tests}."
         else:
             yield f"Mergeable, of {_name(side.label)}: none of its attempts here was reviewed."
-    told = found.difference
-    if told.difference is None:
+    gap = found.difference
+    if gap.difference is None:
         yield "No task was reviewed on both sides; there is no difference in mergeable to tell."
         return
     yield (
-        f"Difference in mergeable {100 * told.difference:+.1f} points {_points(told.interval)} over"
-        f" {_counted(told.tasks)} ({told.interval.method}{f'; {told.interval.note}' if told.interval.note else ''})."
+        f"Difference in mergeable {100 * gap.difference:+.1f} points {_points(gap.interval)} over"
+        f" {_counted(gap.tasks)} ({gap.interval.method}{f'; {gap.interval.note}' if gap.interval.note else ''})."
     )
-    yield f"Mergeable: {_test(comparison, told.test)}"
+    yield f"Mergeable: {_test(comparison, gap.test)}"
     if len(comparison.versus) > 1 and found.adjusted is not None:
         yield f"Mergeable, after Holm's correction: {p_text(found.adjusted)}."
 

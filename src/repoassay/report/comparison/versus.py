@@ -155,16 +155,16 @@ def compare_sides(
 
 def _with_people(found: Sequence[Versus], reviews: ReviewedAttempts) -> list[Versus]:
     """The comparisons with what people said of the paired tasks' attempts."""
-    made = []
+    differences = []
     for one in found:
         tasks = [pair.task for pair in one.pairs]
         first, second = ([row for task in tasks for row in side.tasks[task]] for side in (one.first, one.second))
         rates = reviews.gap_of(first), reviews.gap_of(second)
-        made.append(MergeableDifference(rates, reviews.difference(first, second), None))
-    adjusted = holm([one.difference.test.p_value for one in made])
+        differences.append(MergeableDifference(rates, reviews.difference(first, second), None))
+    adjusted = holm([one.difference.test.p_value for one in differences])
     return [
         replace(one, mergeable=replace(people, adjusted=p_value))
-        for one, people, p_value in zip(found, made, adjusted, strict=True)
+        for one, people, p_value in zip(found, differences, adjusted, strict=True)
     ]
 
 

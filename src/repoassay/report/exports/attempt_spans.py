@@ -91,16 +91,16 @@ def _root(found: FinishedAttempt, trace: bytes, own: bytes) -> AttemptSpan:
         attributes["repoassay.dollars"] = float(spent.dollars)
     attributes[_LANGFUSE_USAGE] = "{}"  # it adds up what every span has, and the calls have it all
     label = "unknown" if verdict.result is None else "pass" if verdict.result else "fail"
-    told: dict[str, SpanValue] = {
+    values: dict[str, SpanValue] = {
         "gen_ai.evaluation.name": "repoassay.verdict", "gen_ai.evaluation.score.label": label,
         "gen_ai.evaluation.explanation": f"{verdict.outcome.value}, by {verdict.grader}",
     }  # fmt: skip
     if verdict.result is not None:
-        told["gen_ai.evaluation.score.value"] = 1.0 if verdict.result else 0.0
+        values["gen_ai.evaluation.score.value"] = 1.0 if verdict.result else 0.0
     ours = verdict.outcome.whose is Attribution.OURS
     return AttemptSpan(
         trace, own, b"", f"invoke_agent {attempt.agent}", attempt.started, attempt.ended, attributes,
-        (SpanEvent(_EVALUATION, attempt.ended, told),), failed=verdict.outcome.value if ours else "",
+        (SpanEvent(_EVALUATION, attempt.ended, values),), failed=verdict.outcome.value if ours else "",
     )  # fmt: skip
 
 

@@ -88,5 +88,5 @@ def _records(tasks: tuple[TaskFolder, ...] | list[TaskFolder]) -> dict[str, Any]
 
 def _record(folder: TaskFolder) -> dict[str, str]:
     task = folder.task
-    told = (task.id, task.title, task.kind.value, task.domain, task.repository.name, task.licence, folder.digest)
-    return {f"tasks/{name}": value for name, value in zip(_FIELDS, told, strict=True)}
+    values = (task.id, task.title, task.kind.value, task.domain, task.repository.name, task.licence, folder.digest)
+    return {f"tasks/{name}": value for name, value in zip(_FIELDS, values, strict=True)}

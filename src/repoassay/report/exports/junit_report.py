@@ -39,11 +39,11 @@ def _case(slot: Slot, found: FinishedAttempt) -> JUnitCase:
     problem: Literal["", "failure", "error", "skipped"] = "" if verdict.result else "failure"
     if verdict.result is None:
         problem = "skipped" if verdict.outcome.whose is Attribution.SUITE else "error"
-    said = [*verdict.comments] or [verdict.outcome.value]
+    lines = [*verdict.comments] or [verdict.outcome.value]
     return JUnitCase(
         slot.agent, f"{slot.task}#{slot.number}", problem,
         seconds=f"{max(0.0, (attempt.ended - attempt.started).total_seconds()):.3f}",
-        message=one_line(said[0], _MOST) if problem else "",
+        message=one_line(lines[0], _MOST) if problem else "",
         kind=verdict.outcome.value if problem else "",
-        text="\n".join(said[1:]) if problem else "",
+        text="\n".join(lines[1:]) if problem else "",
     )  # fmt: skip

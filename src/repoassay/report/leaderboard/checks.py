@@ -20,20 +20,20 @@ def check_account(folder: Path, plan: Plan, one: AttemptFiles) -> Iterator[Entry
     """Refuse an account that is not the sum of its calls, and calls that are not the attempt's."""
     place = folder / one.place
     spent, file = one.attempt.spent, f"{one.place}/attempt.json"
-    told = (place / JOURNAL).is_file()
+    has_journal = (place / JOURNAL).is_file()
     if spent is None:
-        if told:
+        if has_journal:
             yield EntryRefusal(file, f"it says nothing of what was spent, and {JOURNAL} is there.")
         elif _must_have_spent(plan, one):
             yield EntryRefusal(file, f"spent is missing, and its agent had the model {one.attempt.settings['model']}.")
         return
-    if not told and (spent.calls or spent.usage.total or spent.dollars):
+    if not has_journal and (spent.calls or spent.usage.total or spent.dollars):
         yield EntryRefusal(file, f"spent tells {spent.calls} calls, and there is no {JOURNAL}.")
         return
     found = journal_spent(place)
-    for name, said, counted in _compared(spent, found):
-        if said != counted:
-            yield EntryRefusal(file, f"spent.{name} is {said}, and the calls of {JOURNAL} give {counted}.")
+    for name, stated_value, counted in _compared(spent, found):
+        if stated_value != counted:
+            yield EntryRefusal(file, f"spent.{name} is {stated_value}, and the calls of {JOURNAL} give {counted}.")
     seen: set[int] = set()
     for call in read_calls(place / JOURNAL).calls:
         if call.attempt != one.attempt.id:
@@ -51,11 +51,11 @@ def _must_have_spent(plan: Plan, one: AttemptFiles) -> bool:
     )
 
 
-def _compared(said: Spending, counted: Spending) -> Iterator[tuple[str, object, object]]:
+def _compared(stated_value: Spending, counted: Spending) -> Iterator[tuple[str, object, object]]:
     for name in ("calls", "failed", "refused", "unknown", "dollars", "dollars_known"):
-        yield name, getattr(said, name), getattr(counted, name)
+        yield name, getattr(stated_value, name), getattr(counted, name)
     for name in ("input", "output", "cached", "cache_write", "reasoning"):
-        yield f"usage.{name}", getattr(said.usage, name), getattr(counted.usage, name)
+        yield f"usage.{name}", getattr(stated_value.usage, name), getattr(counted.usage, name)
 
 
 _MOST_ATTEMPTS = 1_000_000
@@ -119,7 +119,7 @@ _SLACK = timedelta(seconds=5)
 
 
 def check_dates(
-    plan: Plan, submitted: LeaderboardEntry, made: Sequence[AttemptFiles], latest: datetime
+    plan: Plan, submitted: LeaderboardEntry, attempts: Sequence[AttemptFiles], latest: datetime
 ) -> Iterator[EntryRefusal]:
     """Refuse times that cannot be. `latest` is the present, with some minutes of leave."""
     created = _utc(plan.created)
@@ -129,7 +129,7 @@ def check_dates(
     if submitted.submitted > latest:
         yield EntryRefusal(SUBMISSION, f"submitted is {submitted.submitted.isoformat()}, which is in the future.")
         return
-    for one in made:
+    for one in attempts:
         attempt = one.attempt
         started, ended, graded = _utc(attempt.started), _utc(attempt.ended), _utc(one.verdict.graded_at)
         if max(started, ended, graded) > latest:

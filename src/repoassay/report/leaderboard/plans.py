@@ -28,8 +28,8 @@ def check_plan(plan: Plan, submitted: LeaderboardEntry) -> Iterator[EntryRefusal
         yield EntryRefusal(SUBMISSION, f"the run is {submitted.run!r}, and the plan is of {plan.id!r}.")
     declared = submitted.declarations
     if declared.one_attempt != (plan.attempts == 1):
-        said = "one attempt" if declared.one_attempt else "several attempts"
-        yield EntryRefusal(SUBMISSION, f"{said} a task is declared, and the plan has {plan.attempts}.")
+        declared_word = "one attempt" if declared.one_attempt else "several attempts"
+        yield EntryRefusal(SUBMISSION, f"{declared_word} a task is declared, and the plan has {plan.attempts}.")
     for name in ("no_test_knowledge", "every_attempt", "no_human_help"):
         if not getattr(declared, name):
             yield EntryRefusal(SUBMISSION, f"{name} is not declared.")

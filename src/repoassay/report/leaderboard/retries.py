@@ -17,10 +17,10 @@ _JOURNAL = f"{RUN}/journal.jsonl"
 _MOST_MISSING = 20
 
 
-def check_journal(folder: Path, plan: Plan, made: Sequence[AttemptFiles]) -> Iterator[EntryRefusal]:
+def check_journal(folder: Path, plan: Plan, files: Sequence[AttemptFiles]) -> Iterator[EntryRefusal]:
     """Refuse where the journal and the attempts tell two stories."""
     events = Journal(folder / _JOURNAL).read().events
-    attempts = {one.attempt.id: one for one in made}
+    attempts = {one.attempt.id: one for one in files}
     started = {str(event.get("attempt")) for event in events if event.get("event") == "started"}
     finished: set[str] = set()
     for event in events:
@@ -74,12 +74,12 @@ def _same(event: Mapping[str, object], one: AttemptFiles) -> Iterator[EntryRefus
             yield EntryRefusal(one.place, f"its {key} is {value!r}, and the journal says {event.get(key)!r}.")
 
 
-def check_places(plan: Plan, made: Sequence[AttemptFiles]) -> Iterator[EntryRefusal]:
+def check_places(plan: Plan, attempts: Sequence[AttemptFiles]) -> Iterator[EntryRefusal]:
     """Refuse attempts outside the plan, places filled twice or not at all, and retries that hide a verdict."""
     planned = set(slots_of(plan))
     tasks = {task.id: task.digest for task in plan.tasks}
     filled: dict[Slot, list[AttemptFiles]] = defaultdict(list)
-    for one in made:
+    for one in attempts:
         attempt = one.attempt
         if attempt.id != one.place.rpartition("/")[2]:
             yield EntryRefusal(one.place, f"it holds attempt {attempt.id!r}.")

@@ -139,8 +139,8 @@ def _placed(path: Path, number: str, known: Mapping[str, date]) -> list[RankedEn
 
 
 def _reading(plan: Plan) -> str:
-    told = [f"criteria {plan.reading.value}"] if plan.reading is not Reading.FAIR else []
-    return ", ".join([*told, *(["released repositories"] if plan.released else [])])
+    criteria = [f"criteria {plan.reading.value}"] if plan.reading is not Reading.FAIR else []
+    return ", ".join([*criteria, *(["released repositories"] if plan.released else [])])
 
 
 def _sides(rows: Sequence[ResultRow], known: Mapping[str, date]) -> tuple[str, ...]:
@@ -172,14 +172,14 @@ class RankedBoard:
 
 def boards(rows: Sequence[RankedEntry]) -> list[RankedBoard]:
     """Rank rows of one suite, version and reading among themselves."""
-    made = []
+    board_list = []
     for (_, _, reading), entries in _comparable(rows).items():
         by_run = {(entry.attempted[0].run.id, entry.system): entry for entry in entries}
         attempts = [row for entry in entries for row in entry.attempted]
         found = standings(attempts, _every_task(entries, attempts))
         places = tuple((one, by_run[one.rows[0].run.id, one.rows[0].agent]) for one in found.systems)
-        made.append(RankedBoard(found, reading, places))
-    return made
+        board_list.append(RankedBoard(found, reading, places))
+    return board_list
 
 
 def _comparable(rows: Sequence[RankedEntry]) -> dict[tuple[str, str, str], list[RankedEntry]]:
@@ -212,7 +212,7 @@ def _names_in(plan: Plan) -> set[str]:
 
 
 def build_site(
-    rows: Sequence[RankedEntry], out: Path, made: datetime | None = None, reviews: ReviewedAttempts | None = None
+    rows: Sequence[RankedEntry], out: Path, at: datetime | None = None, reviews: ReviewedAttempts | None = None
 ) -> Path:
     """Write the site; an earlier one is replaced, any other folder with something in it is not touched.
 
@@ -232,7 +232,7 @@ def build_site(
             write_html(summarise(RunFolder(row.run)), page, reviews)
         ranked = boards(rows)
         (out / DATA).write_text(json.dumps([_document(row, ranked, reviews) for row in rows], indent=1) + "\n")
-        text = render(ranked, made or datetime.now(UTC), reviews)
+        text = render(ranked, at or datetime.now(UTC), reviews)
         (out / "index.html").write_text(text, "utf-8", "backslashreplace")
     except OSError as error:
         raise BadInput(
@@ -275,7 +275,7 @@ def _people(reviews: ReviewedAttempts, row: RankedEntry) -> dict[str, Any]:
     return reviews_document(reviews, row.attempted)
 
 
-def render(ranked: Sequence[RankedBoard], made: datetime, reviews: ReviewedAttempts | None = None) -> str:
+def render(ranked: Sequence[RankedBoard], at: datetime, reviews: ReviewedAttempts | None = None) -> str:
     """The page as text."""
     pages = environment()
     pages.filters.update(price=price_of, money=_dollars, count=_count, day=_day)
@@ -285,7 +285,7 @@ def render(ranked: Sequence[RankedBoard], made: datetime, reviews: ReviewedAttem
         boards=ranked,
         answers=[answer_of(board.standings) for board in ranked],
         segments=outcome_parts,
-        made=made,
+        made=at,
         reviewed=reviews,
         style=Markup(style),  # noqa: S704 - files of ours, nothing filled in
         script=Markup(script),  # noqa: S704 - the same

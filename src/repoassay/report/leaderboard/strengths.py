@@ -38,8 +38,10 @@ class KnownStrengths:
         plan = RunFolder(run).plan
         planned = [(task.id, task.digest) for task in plan.tasks]
         tasks = tuple(self._tasks[each] for each in planned if each in self._tasks)
-        told = SuiteStrength(tasks=tasks, tolerance=self._tolerance.get(plan.suite, SuiteStrength().tolerance))
-        return told if told.median is not None else None
+        suite_strength = SuiteStrength(
+            tasks=tasks, tolerance=self._tolerance.get(plan.suite, SuiteStrength().tolerance)
+        )
+        return suite_strength if suite_strength.median is not None else None
 
 
 def strength_document(strengths: SuiteStrength | None) -> dict[str, Any] | None:

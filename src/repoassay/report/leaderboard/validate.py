@@ -71,14 +71,14 @@ def validate(folder: Path, now: datetime | None = None) -> Validated:
         return Validated(folder, None, None, tuple(unread))
     if refusals := list(check_bounds(plan, folder)):
         return Validated(folder, submitted, plan, tuple(refusals))
-    made: list[AttemptFiles] = []
-    refusals = list(_attempts(folder, made))
+    attempts: list[AttemptFiles] = []
+    refusals = list(_attempts(folder, attempts))
     if refusals:
         return Validated(folder, submitted, plan, tuple(refusals))
     latest = (now or datetime.now(UTC)) + _SKEW
-    refusals = [*check_plan(plan, submitted), *check_journal(folder, plan, made), *check_places(plan, made)]
-    refusals += check_dates(plan, submitted, made, latest)
-    for one in made:
+    refusals = [*check_plan(plan, submitted), *check_journal(folder, plan, attempts), *check_places(plan, attempts)]
+    refusals += check_dates(plan, submitted, attempts, latest)
+    for one in attempts:
         refusals += [*check_verdict(plan, one), *check_account(folder, plan, one), *check_files(folder, one)]
     rows: list[ResultRow] = []
     refusals += _figures(folder, rows)
@@ -98,7 +98,7 @@ def _read(folder: Path, name: str, model: type[_Model]) -> _Model | EntryRefusal
         return EntryRefusal(name, f"{validation_reason(error)}.")
 
 
-def _attempts(folder: Path, made: list[AttemptFiles]) -> Iterator[EntryRefusal]:
+def _attempts(folder: Path, attempts: list[AttemptFiles]) -> Iterator[EntryRefusal]:
     """Read every attempt that has a verdict; folders of attempts that never finished hold a journal of calls alone."""
     root = folder / RUN / "attempts"
     if not root.is_dir():
@@ -118,8 +118,8 @@ def _attempts(folder: Path, made: list[AttemptFiles]) -> Iterator[EntryRefusal]:
         )
         yield from (one for one in (attempt, verdict) if isinstance(one, EntryRefusal))
         if isinstance(attempt, Attempt) and isinstance(verdict, Verdict):
-            made.append(AttemptFiles(attempt, verdict, name))
-            yield from check_amounts(folder, made[-1])
+            attempts.append(AttemptFiles(attempt, verdict, name))
+            yield from check_amounts(folder, attempts[-1])
 
 
 def _figures(folder: Path, rows: list[ResultRow]) -> Iterator[EntryRefusal]:
@@ -136,5 +136,7 @@ def _figures(folder: Path, rows: list[ResultRow]) -> Iterator[EntryRefusal]:
     # Before version 0.3 intervals took attempts at a task as independent. What is shown is worked out anew.
     if found_apart and not list(differences(stated, figures_of(rows, by_task=False))):
         return
-    for name, said, found in found_apart:
-        yield EntryRefusal(FIGURES, f"{name or 'the document'} is stated as {said!r}, and the attempts give {found!r}.")
+    for name, stated_value, found in found_apart:
+        yield EntryRefusal(
+            FIGURES, f"{name or 'the document'} is stated as {stated_value!r}, and the attempts give {found!r}."
+        )

@@ -51,7 +51,7 @@ def cut_off_sides(rows: Sequence[ResultRow], day: datetime.date) -> dict[str, li
 def cut_offs(rows: Sequence[ResultRow], days: Mapping[str, datetime.date]) -> Table:
     """Two or three rows for each agent whose model has a cut-off date: TPR with its interval on each side of it."""
     several = named_runs(rows)
-    made = []
+    table_rows = []
     for (run, agent), members in group_rows(rows, lambda row: (row.run.title if several else "", row.agent)).items():
         day = cut_off_of(members[0].model, days)
         if day is None:
@@ -61,7 +61,7 @@ def cut_offs(rows: Sequence[ResultRow], days: Mapping[str, datetime.date]) -> Ta
                 continue
             process, result = rates(part)
             tasks = len({row.task for row in part})
-            made.append((
+            table_rows.append((
                 run, agent, day.isoformat(), side, tasks, len(part), process.over_all, result.over_all,
                 result.over_judged,
             ))  # fmt: skip
@@ -80,7 +80,7 @@ def cut_offs(rows: Sequence[ResultRow], days: Mapping[str, datetime.date]) -> Ta
             TableColumn("tpr_all", "TPR, all", ColumnUnit.RATE),
             TableColumn("tpr_judged", "TPR, judged", ColumnUnit.RATE),
         ),
-        rows=tuple(made),
+        rows=tuple(table_rows),
         notes=(
             "A task is known from the day of the commit that solves it (a change), else from its first publication or"
             " its drafting; undated tasks state none of these.",

@@ -22,11 +22,11 @@ def domains(rows: Sequence[ResultRow], *, subdomains: bool = False) -> Table:
         rows,
         lambda row: (row.domain, row.subdomain if subdomains else "", row.run.title if several else "", row.agent),
     )
-    made = []
+    table_rows = []
     for key in sorted(groups, key=lambda key: key[:2]):
         members = groups[key]
         process, result = rates(members)
-        made.append(
+        table_rows.append(
             (
                 *key,
                 len({row.task for row in members}),
@@ -53,7 +53,7 @@ def domains(rows: Sequence[ResultRow], *, subdomains: bool = False) -> Table:
             TableColumn("tpr_all", "TPR, all", ColumnUnit.RATE),
             TableColumn("tpr_judged", "TPR, judged", ColumnUnit.RATE),
         ),
-        rows=tuple(made),
+        rows=tuple(table_rows),
         notes=(UNKNOWN_NOTE,),
     ).without_empty("subdomain", "run")
 
@@ -63,10 +63,10 @@ def outcomes(rows: Sequence[ResultRow]) -> Table:
     several = named_runs(rows)
     present = {row.outcome for row in rows}
     kinds = [outcome for outcome in Outcome if outcome in present]
-    made: list[tuple[Cell, ...]] = []
+    table_rows: list[tuple[Cell, ...]] = []
     for (run, agent), members in group_rows(rows, lambda row: (row.run.title if several else "", row.agent)).items():
         counts = Counter(row.outcome for row in members)
-        made.append((run, agent, len(members), *(counts[kind] for kind in kinds), counts[None]))
+        table_rows.append((run, agent, len(members), *(counts[kind] for kind in kinds), counts[None]))
     return Table(
         name="outcomes",
         title="Outcomes",
@@ -78,6 +78,6 @@ def outcomes(rows: Sequence[ResultRow]) -> Table:
             *(TableColumn(kind.value, OUTCOMES[kind].word, ColumnUnit.COUNT) for kind in kinds),
             TableColumn("unfinished", "unfinished", ColumnUnit.COUNT),
         ),
-        rows=tuple(made),
+        rows=tuple(table_rows),
         notes=tuple(f"{OUTCOMES[kind].word}: {OUTCOMES[kind].meaning} ({kind.whose.value})." for kind in kinds),
     ).without_empty("run")

@@ -68,10 +68,10 @@ def errors(rows: Sequence[ResultRow], found: DiagnosisCounts) -> Table:
     )
     if len(groups) > 1:
         groups = {("", "all"): [row for members in groups.values() for row in members], **groups}
-    made: list[tuple[Cell, ...]] = []
+    table_rows: list[tuple[Cell, ...]] = []
     for (run, agent), members in groups.items():
         shares = shares_of([found.looked[row.attempt] for row in members])
-        made += [
+        table_rows += [
             (run, agent, code, _MEANING[code], shares.primary[code], shares.every[code]) for code in shares.primary
         ]
     return Table(
@@ -86,7 +86,7 @@ def errors(rows: Sequence[ResultRow], found: DiagnosisCounts) -> Table:
             TableColumn("primary", "Primary", ColumnUnit.RATE),
             TableColumn("any", "Seen at all", ColumnUnit.RATE),
         ),
-        rows=tuple(made),
+        rows=tuple(table_rows),
         notes=tuple(_notes(found)),
     ).without_empty("run")
 

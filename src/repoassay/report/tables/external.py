@@ -34,11 +34,11 @@ def external(rows: Sequence[ResultRow], scores: Scores) -> Table:
     """A row for each framework with its model: pass@1, and its model's score on each benchmark."""
     measured = pass_rates(rows)
     first = {label: members[0] for label, members in group_rows(rows, label_of).items()}
-    made: list[tuple[Cell, ...]] = []
+    table_rows: list[tuple[Cell, ...]] = []
     for label, estimate in measured.items():
         row = first[label]
-        made.append((row.framework, row.model, estimate, *(score_of(row.model, scores[name]) for name in scores)))
-    made.sort(key=lambda cells: -(getattr(cells[2], "value", None) or 0.0))
+        table_rows.append((row.framework, row.model, estimate, *(score_of(row.model, scores[name]) for name in scores)))
+    table_rows.sort(key=lambda cells: -(getattr(cells[2], "value", None) or 0.0))
     return Table(
         name="pass_at_1",
         title="pass@1 of each model and scores on other benchmarks" if scores else "pass@1 of each model",
@@ -49,7 +49,7 @@ def external(rows: Sequence[ResultRow], scores: Scores) -> Table:
             TableColumn("pass_at_1", "pass@1", ColumnUnit.ESTIMATE),
             *(TableColumn(f"score_{number}", name, ColumnUnit.NUMBER) for number, name in enumerate(scores, start=1)),
         ),
-        rows=tuple(made),
+        rows=tuple(table_rows),
         notes=(
             "pass@1 is the unbiased estimate over tasks with a judged attempt, all runs together; intervals are"
             " over tasks, 95% (Wilson's of one attempt a task).",
@@ -61,20 +61,20 @@ def external(rows: Sequence[ResultRow], scores: Scores) -> Table:
 def benchmark_correlations(rows: Sequence[ResultRow], scores: Scores) -> Table:
     """Correlation of pass@1 with the scores of each benchmark, over frameworks with a model that has a score."""
     table = external(rows, scores)
-    made: list[tuple[Cell, ...]] = []
+    table_rows: list[tuple[Cell, ...]] = []
     for number, name in enumerate(scores, start=1):
         pairs = [
             (score, value)
             for score, estimate in zip(table.column(f"score_{number}"), table.column("pass_at_1"), strict=True)
             if isinstance(score, float) and (value := getattr(estimate, "value", None)) is not None
         ]
-        made.append((name, *correlation_table(pairs)))
+        table_rows.append((name, *correlation_table(pairs)))
     return Table(
         name="benchmark_correlation",
         title="Correlation of pass@1 with other benchmarks",
         after="RES-Q Figure 4",
         columns=(TableColumn("benchmark", "Benchmark"), *COEFFICIENTS),
-        rows=tuple(made),
+        rows=tuple(table_rows),
         notes=("Between a model's score and its pass@1 here. p-values are two-sided and not corrected for their"
                " number.",),
     ).without_empty("undefined")  # fmt: skip

@@ -41,7 +41,7 @@ _PUBLISHED_NOTE = (
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
-def sizes_of(rows: Sequence[ResultRow], given: Sizes | None = None) -> dict[str, dict[str, float]]:
+def sizes_of(rows: Sequence[ResultRow], published_sizes: Sizes | None = None) -> dict[str, dict[str, float]]:
     """Sizes of the repositories in the rows.
 
     In this order: what is given; a survey of repositories that lie in the suite's own folder on this machine; what
@@ -49,7 +49,7 @@ def sizes_of(rows: Sequence[ResultRow], given: Sizes | None = None) -> dict[str,
     """
     wanted = {row.repository.lower(): row.repository for row in rows if row.repository}
     found: dict[str, dict[str, float]] = {}
-    for measure, figures in (given or {}).items():
+    for measure, figures in (published_sizes or {}).items():
         for name, value in figures.items():
             if name.lower() in wanted:
                 found.setdefault(measure, {})[wanted[name.lower()]] = value
@@ -85,10 +85,10 @@ def repository_tokens(rows: Sequence[ResultRow], sizes: Sizes, *, with_published
     groups = group_rows(
         (row for row in rows if row.finished), lambda row: (row.repository or "(not kept)", label_of(row))
     )
-    made: list[tuple[Cell, ...]] = []
+    table_rows: list[tuple[Cell, ...]] = []
     for (repository, label), members in sorted(groups.items()):
         known = [row for row in members if row.tokens is not None]
-        made.append(
+        table_rows.append(
             (
                 repository,
                 label,
@@ -112,7 +112,7 @@ def repository_tokens(rows: Sequence[ResultRow], sizes: Sizes, *, with_published
             *(TableColumn(f"size_{measure}", measure.replace("_", " "), ColumnUnit.NUMBER, 0) for measure in sizes),
             *(_PUBLISHED_COLUMNS if with_published else ()),
         ),
-        rows=tuple(made),
+        rows=tuple(table_rows),
         notes=(
             "Mean over finished attempts whose tokens are known, input and output together. Sizes are as given, else"
             " surveyed where the suite has the repository's files, else of the paper's Table 5; a dash: not known.",
@@ -134,8 +134,8 @@ def size_correlations(rows: Sequence[ResultRow], sizes: Sizes, *, with_published
     table = repository_tokens(rows, sizes, with_published=with_published)
     means = TOKEN_MEANS if with_published else {"mean_tokens": ""}
     agents = list(dict.fromkeys(map(str, table.column("agent"))))
-    made: list[tuple[Cell, ...]] = []
-    for measure, (key, said), agent in itertools.product(sizes, means.items(), agents):
+    table_rows: list[tuple[Cell, ...]] = []
+    for measure, (key, title), agent in itertools.product(sizes, means.items(), agents):
         pairs = [
             (size, tokens)
             for name, tokens, size in zip(
@@ -144,7 +144,9 @@ def size_correlations(rows: Sequence[ResultRow], sizes: Sizes, *, with_published
             if name == agent and isinstance(size, float) and isinstance(tokens, float)
         ]
         if len(pairs) >= _FEWEST:
-            made.append((measure.replace("_", " "), *([said] * with_published), agent, *correlation_table(pairs)))
+            table_rows.append(
+                (measure.replace("_", " "), *([title] * with_published), agent, *correlation_table(pairs))
+            )
     least = f"It takes {_FEWEST} repositories whose size is known; these runs have {_known(sizes)}."
     return Table(
         name="size_correlation",
@@ -156,12 +158,12 @@ def size_correlations(rows: Sequence[ResultRow], sizes: Sizes, *, with_published
             TableColumn("agent", "Agent"),
             *COEFFICIENTS,
         ),
-        rows=tuple(made),
+        rows=tuple(table_rows),
         notes=(
             "Over repositories, each weighing alike, between its size and the mean tokens of an attempt at it.",
             "p-values are two-sided and not corrected for their number.",
             *([_PUBLISHED_NOTE] if with_published else []),
-            *([] if made else [least]),
+            *([] if table_rows else [least]),
         ),
     ).without_empty("undefined")
 

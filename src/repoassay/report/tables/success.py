@@ -18,7 +18,7 @@ def success(rows: Sequence[ResultRow]) -> Table:
     several = named_runs(rows)
     entries = group_rows(rows, lambda row: (row.run.title if several else "", row.agent))
     most = min((row.run.attempts for row in rows), default=1)
-    made = [_row(run, members, most) for (run, _), members in entries.items()]
+    table_rows = [_row(run, members, most) for (run, _), members in entries.items()]
     return Table(
         name="success",
         title="Success with intervals over tasks",
@@ -36,7 +36,7 @@ def success(rows: Sequence[ResultRow]) -> Table:
             TableColumn("all_k", f"pass^{most}", ColumnUnit.ESTIMATE),
             TableColumn("undefined", "Why there is no interval"),
         ),
-        rows=tuple(made),
+        rows=tuple(table_rows),
         notes=(
             "Success is the mean of Result over judged attempts. Its 95% interval takes tasks as the sample (Korn and"
             " Graubard: Clopper and Pearson's of as many independent attempts as tasks are worth, by Student's t with"
@@ -53,8 +53,8 @@ def _strengths(rows: Sequence[ResultRow]) -> Iterator[str]:
     """A sentence for each run on the tests behind its rates, where something is known of them."""
     for (title, path), members in group_rows(rows, lambda row: (row.run.title, row.run.path)).items():
         digests = {row.planned.digest for row in members}
-        if told := strength_sentence(strengths_of(path, digests), len(digests)):
-            yield f"{title}: {told}" if named_runs(rows) else told
+        if sentence := strength_sentence(strengths_of(path, digests), len(digests)):
+            yield f"{title}: {sentence}" if named_runs(rows) else sentence
 
 
 def _row(run: str, rows: Sequence[ResultRow], most: int) -> tuple[Cell, ...]:

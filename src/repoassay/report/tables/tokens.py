@@ -14,11 +14,11 @@ __all__ = ["tokens"]
 def tokens(rows: Sequence[ResultRow]) -> Table:
     """Median tokens of an attempt for each entry, over all finished attempts and by whether they passed."""
     several = named_runs(rows)
-    made = []
+    table_rows = []
     for (run, agent), members in group_rows(rows, lambda row: (row.run.title if several else "", row.agent)).items():
         done = [row for row in members if row.finished and row.tokens is not None]
         per_task = [median(row.tokens for row in group) for group in group_rows(done, lambda row: row.task).values()]
-        made.append(
+        table_rows.append(
             (
                 run,
                 agent,
@@ -46,7 +46,7 @@ def tokens(rows: Sequence[ResultRow]) -> Table:
             TableColumn("not_passed", "where not passed", ColumnUnit.NUMBER, 0),
             TableColumn("calls", "Calls", ColumnUnit.NUMBER, 1),
         ),
-        rows=tuple(made),
+        rows=tuple(table_rows),
         notes=(
             "Tokens per task is the median over tasks of the median over a task's attempts; the other columns are"
             " medians over attempts. Attempts that asked no model are left out. A dash: there is none.",

@@ -72,11 +72,11 @@ class BoxRequests:
     def take_answer(self, number: int, data: bytes) -> None:
         """Take the answer to a request; raises `ValueError`, `TypeError` or `KeyError` for what is none."""
         if request := self._waiting.get(number):
-            told = json.loads(data)
-            if "refused" not in told:
-                told = {"code": int(told["code"]), "cpu": round(float(told["cpu"]), 4),
-                        "peak_memory": int(told["peak_memory"])}  # fmt: skip
-            request.answer.set_result(told)
+            answer = json.loads(data)
+            if "refused" not in answer:
+                answer = {"code": int(answer["code"]), "cpu": round(float(answer["cpu"]), 4),
+                        "peak_memory": int(answer["peak_memory"])}  # fmt: skip
+            request.answer.set_result(answer)
 
     def take_output(self, kind: bytes, number: int, data: bytes) -> None:
         """Take what a request prints (`o`, `e`) or writes to its channel (`c`)."""

@@ -189,17 +189,17 @@ class _Server:
         os.lseek(typed, 0, os.SEEK_SET)
         kinds = (b"o", b"e", b"c") if request.get("channel") else (b"o", b"e")
         pipes = [os.pipe() for _ in kinds]
-        given = [typed, *(write for _, write in pipes)]
+        ends = [typed, *(write for _, write in pipes)]
         try:
             child = os.fork()
         except OSError as error:
-            for descriptor in (*given, *(read for read, _ in pipes)):
+            for descriptor in (*ends, *(read for read, _ in pipes)):
                 os.close(descriptor)
             self._send(b"a", number, json.dumps({"refused": str(error)}).encode())
             return
         if child == 0:
-            be_child(self._spec, request, given, self._program)
-        for descriptor in given:
+            be_child(self._spec, request, ends, self._program)
+        for descriptor in ends:
             os.close(descriptor)
         reads = {read: kind for (read, _), kind in zip(pipes, kinds, strict=True)}
         for read in reads:
@@ -267,8 +267,8 @@ class _Server:
                 if not self._read(request, pipe):
                     break
         request.answered = True
-        told = {"code": os.waitstatus_to_exitcode(status), "cpu": cpu, "peak_memory": peak}
-        self._send(b"a", request.number, json.dumps(told).encode())
+        answer = {"code": os.waitstatus_to_exitcode(status), "cpu": cpu, "peak_memory": peak}
+        self._send(b"a", request.number, json.dumps(answer).encode())
         self._forget(request)
 
     def _forget(self, request: _Request) -> None:

@@ -153,7 +153,7 @@ class BoxSession(ServedSession):
         if self.ended and command is not None:
             return self._cut_short(command)
         self._check()
-        waiting = self._requests.begin(limits, logged, command.told if command else None)
+        waiting = self._requests.begin(limits, logged, command.on_channel if command else None)
         kills, started = memory_kills(self._box.cgroups), time.monotonic()
         body = marshal.dumps(({**request, "kept": max(limits)}, stdin), MARSHAL)
         timed_out = False

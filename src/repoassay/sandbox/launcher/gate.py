@@ -77,9 +77,9 @@ class Gate:
     def _harmless(self) -> bool:
         """Whether the kernel knows of no privilege the process could still use or get."""
         with open(f"/proc/{self._pid}/status") as stream:
-            said = dict(line.split(":\t", 1) for line in stream.read().splitlines() if ":\t" in line)
-        without = all(int(said[name], 16) == 0 for name in _NOTHING)
-        return without and said["NoNewPrivs"] == "1" and said["Seccomp"] == "2"
+            status = dict(line.split(":\t", 1) for line in stream.read().splitlines() if ":\t" in line)
+        without = all(int(status[name], 16) == 0 for name in _NOTHING)
+        return without and status["NoNewPrivs"] == "1" and status["Seccomp"] == "2"
 
     def _ptrace(self, request: int, address: int, data: int) -> None:
         if _libc.ptrace(request, self._pid, address, data) == -1:

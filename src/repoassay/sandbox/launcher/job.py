@@ -58,9 +58,9 @@ def make_slots(users: int, server: _socket.socket) -> NoReturn:
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # process 1 waits for it
         gc.freeze()
         while True:
-            _, given = receive(source, 3)
-            _make_slot(*given)
-            for descriptor in given:
+            _, request = receive(source, 3)
+            _make_slot(*request)
+            for descriptor in request:
                 os.close(descriptor)
     except EOFError:
         pass  # the fork server is gone
@@ -70,19 +70,19 @@ def make_slots(users: int, server: _socket.socket) -> NoReturn:
         os._exit(1)
 
 
-def _make_slot(body: int, entrance: int, made: int) -> None:
+def _make_slot(body: int, entrance: int, answer: int) -> None:
     try:
         first = kernel.fork_into(_NEW)
     except OSError as error:
-        os.write(made, _fault(error))
+        os.write(answer, _fault(error))
         return
     if first:
-        os.write(made, f"{first}\n".encode())
+        os.write(answer, f"{first}\n".encode())
         return
     try:
         _be_first(held_document(body), entrance)
     except BaseException as error:  # noqa: BLE001 - nobody above to report to but this pipe
-        os.write(made, _fault(error))
+        os.write(answer, _fault(error))
     finally:
         os._exit(0)
 

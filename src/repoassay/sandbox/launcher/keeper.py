@@ -39,9 +39,9 @@ class Keeper:
         self.job, self.users = job, users
         self.entrance, self.inner = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
         self.entrance.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
-        told, inner = _socket.socketpair()  # whoever has an end of a pipe can read back what was written to it
-        told.shutdown(_socket.SHUT_WR)
-        self.told, self.told_inner = told.detach(), inner.detach()
+        outer, inner = _socket.socketpair()  # whoever has an end of a pipe can read back what was written to it
+        outer.shutdown(_socket.SHUT_WR)
+        self.told, self.told_inner = outer.detach(), inner.detach()
         self.said, self.said_inner = os.pipe()
         self.made, self.made_inner = os.pipe()
         for descriptor in (self.told, self.said, self.made):

@@ -71,10 +71,10 @@ def fork_into(flags: int) -> int:
     """
     none = ctypes.c_long(0)
     number = ctypes.c_long(_SYS_CLONE[os.uname().machine])
-    made: int = _libc.syscall(number, ctypes.c_long(flags | _CLONE_PARENT | _SIGCHLD), none, none, none, none)
-    if made < 0:
-        _check(made, "clone")
-    return made
+    pid: int = _libc.syscall(number, ctypes.c_long(flags | _CLONE_PARENT | _SIGCHLD), none, none, none, none)
+    if pid < 0:
+        _check(pid, "clone")
+    return pid
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
@@ -119,11 +119,11 @@ def open_inside(path: bytes, flags: int, resolve: int, mode: int = 0, folder: in
         raise ValueError("a path holds a null byte")
     how = struct.pack("QQQ", flags | os.O_CLOEXEC, mode, resolve)
     size = ctypes.c_size_t(len(how))
-    made: int = _libc.syscall(ctypes.c_long(_SYS_OPENAT2), ctypes.c_int(folder), path, how, size)
-    if made < 0:
+    descriptor: int = _libc.syscall(ctypes.c_long(_SYS_OPENAT2), ctypes.c_int(folder), path, how, size)
+    if descriptor < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
-    return made
+    return descriptor
 
 
 def move_root(new_root: str) -> None:

@@ -33,9 +33,9 @@ def main() -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # see `most_files`
     spec: Spec = read_spec(_read_all(0))  # type: ignore[assignment]  # an object with the same attributes
-    given = (spec.status_fd, spec.control_fd, spec.channel_fd, spec.jobs_fd, spec.results_fd, spec.doors_fd,
+    descriptors = (spec.status_fd, spec.control_fd, spec.channel_fd, spec.jobs_fd, spec.results_fd, spec.doors_fd,
              spec.session_fd)  # fmt: skip
-    for descriptor in given:
+    for descriptor in descriptors:
         if descriptor >= 0:
             os.set_inheritable(descriptor, False)
     try:
@@ -96,10 +96,10 @@ def _run(spec: Spec) -> dict[str, object]:
     wall = time.monotonic() - started
     os.kill(init, _SIGKILL)
     os.waitpid(init, 0)  # returns once the kernel has ended every process of the namespace
-    said = os.read(result_read, 4096).decode(errors="replace")
-    if said.startswith("fault "):
-        return {"fault": said[6:]}
-    code, number = _outcome(said)
+    outcome = os.read(result_read, 4096).decode(errors="replace")
+    if outcome.startswith("fault "):
+        return {"fault": outcome[6:]}
+    code, number = _outcome(outcome)
     out_of_memory = watch.finish()
     if ended == "exited" and out_of_memory and code != 0:
         ended = "out_of_memory"
@@ -164,8 +164,8 @@ def _wait(spec: Spec, init: int, watch: Watch, deadline: float) -> str:
         os.close(process)
 
 
-def _outcome(said: str) -> tuple[int | None, int | None]:
-    word, _, number = said.partition(" ")
+def _outcome(outcome: str) -> tuple[int | None, int | None]:
+    word, _, number = outcome.partition(" ")
     if word == "exit":
         return int(number), None
     if word == "signal":

@@ -151,13 +151,13 @@ class Interpreter:
     def run(self) -> None:
         """Do what the server says until it is gone."""
         while True:
-            word, (body, *given) = receive(self._server, 4)
+            word, (body, *descriptors) = receive(self._server, 4)
             self._forked = {pid for pid in self._forked if os.waitpid(pid, os.WNOHANG)[0] == 0}
             kind, _, branch = word.decode().partition(" ")
             if kind == "hold":
                 self._keep(branch, body)
                 continue
-            if kind == "job" and self._passed_on(branch, word, [body, *given]):
+            if kind == "job" and self._passed_on(branch, word, [body, *descriptors]):
                 continue
             document = held_document(body)
             os.close(body)
@@ -167,8 +167,8 @@ class Interpreter:
                 self._cut(0)  # they lack it
                 continue
             self._foresee(document)
-            entrance, told, said = given
-            self._job = (document, entrance, told, said)
+            entrance, channel, output = descriptors
+            self._job = (document, entrance, channel, output)
             if self._child is not None:
                 env = document.pop("env")  # the worker finds it so
                 if env != self._env:
@@ -181,7 +181,7 @@ class Interpreter:
                     self._enter()
                     os._exit(0)
                 self._forked.add(pid)
-            for descriptor in given:
+            for descriptor in descriptors:
                 os.close(descriptor)
 
     def enter_sharing(self) -> None:
@@ -268,7 +268,12 @@ def _as_started(env: dict[str, str]) -> None:
 
 
 def _enter(
-    job: dict[str, Any], entrance: int, told: int, said: int, work: Callable[[dict[str, Any], int], None], strict: bytes
+    job: dict[str, Any],
+    entrance: int,
+    channel: int,
+    output: int,
+    work: Callable[[dict[str, Any], int], None],
+    strict: bytes,
 ) -> None:
     """In a child of its own: enter the job's slot and fork the worker there, which the fork server adopts."""
     try:
@@ -277,17 +282,17 @@ def _enter(
         namespaces: list[int] = []
         watched = False
         while not (namespaces and watched):
-            word, given = receive(server, len(KINDS))
-            namespaces, watched = namespaces or given, watched or word == b"go"
+            word, descriptors = receive(server, len(KINDS))
+            namespaces, watched = namespaces or descriptors, watched or word == b"go"
         for descriptor, kind in zip(namespaces, KINDS.values(), strict=True):
             kernel.setns(descriptor, kind)
         kernel.drop_capabilities()
         if os.fork() == 0:
-            _be_worker(job, server, work, strict, told, said)
+            _be_worker(job, server, work, strict, channel, output)
     except EOFError:
         pass  # the job has ended already
     except OSError as error:
-        os.write(said, f"the slot could not be entered: {error}\n".encode())
+        os.write(output, f"the slot could not be entered: {error}\n".encode())
 
 
 def _be_worker(
@@ -295,8 +300,8 @@ def _be_worker(
     server: _socket.socket,
     work: Callable[[dict[str, Any], int], None],
     strict: bytes,
-    told: int,
-    said: int,
+    report_end: int,
+    output: int,
 ) -> NoReturn:
     status = 1
     try:
@@ -306,9 +311,9 @@ def _be_worker(
             _as_started(job["env"])
         os.setsid()  # or a signal to its own group would reach the warm interpreter
         null = os.open("/dev/null", os.O_RDONLY)
-        for descriptor, target in ((null, 0), (said, 1), (said, 2)):
+        for descriptor, target in ((null, 0), (output, 1), (output, 2)):
             os.dup2(descriptor, target)
-        channel = os.dup2(told, 3, inheritable=False)
+        channel = os.dup2(report_end, 3, inheritable=False)
         os.closerange(4, 4096)
         os.chdir("/tmp")  # noqa: S108 - inside the slot
         _limit(_limits(job))

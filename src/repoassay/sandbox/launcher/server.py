@@ -74,8 +74,8 @@ def _user_namespace(slots: int) -> int:
             kernel.unshare(kernel.CLONE_NEWUSER)
             map_ourselves()
             _share_watches(slots)
-            made = os.open("/proc/self/ns/user", os.O_RDONLY)
-            theirs.sendmsg([b"u"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", made))])
+            namespace = os.open("/proc/self/ns/user", os.O_RDONLY)
+            theirs.sendmsg([b"u"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", namespace))])
         except OSError as error:
             theirs.send(str(error).encode())
         finally:
@@ -222,14 +222,14 @@ class _Server:
         for descriptor in keeper.ends:
             self._poll.register(descriptor, select.POLLIN)
         place = {name: job[name] for name in ("layers", "writes", "disk")}
-        made = _tell(self._maker(keeper.users), b"slot", place, [keeper.entrance.fileno(), keeper.made_inner])
+        slot_made = _tell(self._maker(keeper.users), b"slot", place, [keeper.entrance.fileno(), keeper.made_inner])
         document = {name: job[name] for name in _FOR_THE_INTERPRETER}
         document["writes"] = [write for write in job["writes"] if not write[0].startswith(_REPOSITORY)]
-        given = [keeper.inner.fileno(), keeper.told_inner, keeper.said_inner]
-        told = _tell(self._warm, f"job {job['branch']}".encode(), document, given)
+        descriptors = [keeper.inner.fileno(), keeper.told_inner, keeper.said_inner]
+        is_accepted = _tell(self._warm, f"job {job['branch']}".encode(), document, descriptors)
         keeper.let_go()
-        if not (made and told):
-            keeper.fail(f"the {'warm interpreter' if made else 'slot maker'} takes no more jobs")
+        if not (slot_made and is_accepted):
+            keeper.fail(f"the {'warm interpreter' if slot_made else 'slot maker'} takes no more jobs")
 
     def _maker(self, users: int) -> _socket.socket:
         """A slot maker, forked when it is first needed, which is after what packages do while they are imported."""
@@ -253,13 +253,13 @@ def _dead_are_kept() -> bool:
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{entry}/status") as stream:
-                said = dict(line.strip().partition(":\t")[::2] for line in stream)
-            with open(f"/proc/{said['PPid']}/status") as stream:
+                status = dict(line.strip().partition(":\t")[::2] for line in stream)
+            with open(f"/proc/{status['PPid']}/status") as stream:
                 above = dict(line.strip().partition(":\t")[::2] for line in stream)
         except OSError:
             continue  # it is gone, or is we
-        inside = len(said["NSpid"].split()) > len(above["NSpid"].split())
-        if inside and said["State"].startswith("Z") and said["PPid"] != "1":
+        inside = len(status["NSpid"].split()) > len(above["NSpid"].split())
+        if inside and status["State"].startswith("Z") and status["PPid"] != "1":
             return True
     return False
 

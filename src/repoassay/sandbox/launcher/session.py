@@ -70,27 +70,27 @@ class _Session:
         if not data:
             return False
         numbers = b"".join(part for *_, part in extra)
-        body, *given = struct.unpack(f"{len(numbers) // 4}i", numbers)
+        body, *descriptors = struct.unpack(f"{len(numbers) // 4}i", numbers)
         try:
             request = decode(os.pread(body, os.fstat(body).st_size, 0))
             assert isinstance(request, dict)
             if "kill" in request:
                 self._kill(request["kill"])
             else:
-                self._start(request, given)
+                self._start(request, descriptors)
         finally:
-            for descriptor in (body, *given):
+            for descriptor in (body, *descriptors):
                 os.close(descriptor)
         return True
 
-    def _start(self, request: dict[str, Any], given: list[int]) -> None:
+    def _start(self, request: dict[str, Any], descriptors: list[int]) -> None:
         try:
             child = os.fork()
         except OSError as error:
             self._host.send(encode({"id": request["id"], "refused": str(error)}))
             return
         if child == 0:
-            _be_child(self._spec, request, given, self._program)
+            _be_child(self._spec, request, descriptors, self._program)
         self._children[child] = request["id"]
 
     def _kill(self, number: int) -> None:
@@ -126,15 +126,15 @@ def _told(number: int, status: int, usage: resource.struct_rusage) -> dict[str, 
     return {"id": number, "code": code, "cpu": usage.ru_utime + usage.ru_stime, "peak_memory": usage.ru_maxrss * _KIB}
 
 
-def _be_child(spec: Spec, request: dict[str, Any], given: list[int], program: bytes) -> NoReturn:
+def _be_child(spec: Spec, request: dict[str, Any], descriptors: list[int], program: bytes) -> NoReturn:
     """In a fork: let go of everything that is process 1's, then be the command or do what it is to do itself."""
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
-        for target, descriptor in enumerate(given):
+        for target, descriptor in enumerate(descriptors):
             os.dup2(descriptor, target)
-        os.closerange(len(given), _ALL_DESCRIPTORS)
+        os.closerange(len(descriptors), _ALL_DESCRIPTORS)
         if request["do"] == "run":
             env = {**dict(spec.env), **request["env"]}
             become(spec, request["argv"], env, os.path.join(spec.cwd, request["cwd"]), program)

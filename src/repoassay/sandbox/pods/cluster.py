@@ -99,9 +99,9 @@ class PodCluster:
     def create_pod(self, manifest: dict[str, Any]) -> str:
         """Make a pod, and return its uid."""
         name = manifest["metadata"]["name"]
-        made = self._make("make a pod", lambda: self._core.create_namespaced_pod(
+        pod = self._make("make a pod", lambda: self._core.create_namespaced_pod(
             self.namespace, manifest, _request_timeout=_TIMEOUT))  # fmt: skip
-        return str((made or self.read_pod(name)).metadata.uid)
+        return str((pod or self.read_pod(name)).metadata.uid)
 
     def cut_network(self, name: str, uid: str) -> None:
         """Let nothing in or out of a pod, as far as the cluster's network keeps policies."""

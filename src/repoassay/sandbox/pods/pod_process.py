@@ -81,15 +81,15 @@ class PodProcess:
 
     def _carry(self) -> None:
         status: int | None = None
-        said = ""
+        message = ""
         try:
             while status is None and not self._killed.is_set():
                 status = self._step()
         except Exception as error:  # noqa: BLE001 - of the websocket's package, which is imported nowhere here
-            said = f"the stream of the pod broke off: {str(error) or type(error).__name__}"
-        if status != 0 and not self._killed.is_set() and (said := self._reason() or said):
+            message = f"the stream of the pod broke off: {str(error) or type(error).__name__}"
+        if status != 0 and not self._killed.is_set() and (message := self._reason() or message):
             with contextlib.suppress(OSError):
-                os.write(self._err, f"{said}\n".encode(errors="replace")[:2000])
+                os.write(self._err, f"{message}\n".encode(errors="replace")[:2000])
         self.returncode = _LOST if status is None else status
         for descriptor in (self._typed, self._out, self._err):
             os.close(descriptor)
@@ -155,10 +155,10 @@ class PodProcess:
 
 def _exit_code(data: bytes) -> int:
     """The exit code that a status tells; raises `ConnectionError` for one that tells of none."""
-    told = json.loads(data)
-    if told.get("status") == "Success":
+    status = json.loads(data)
+    if status.get("status") == "Success":
         return 0
-    for cause in (told.get("details") or {}).get("causes") or ():
+    for cause in (status.get("details") or {}).get("causes") or ():
         if cause.get("reason") == "ExitCode":
             return int(cause["message"])
-    raise ConnectionError(str(told.get("message", "the process could not be started"))[:500])
+    raise ConnectionError(str(status.get("message", "the process could not be started"))[:500])

@@ -132,12 +132,12 @@ class PodSandbox(BoxSandbox):
         places = json.dumps([(parts.hostname, parts.port or 443), _METADATA])
         python, _ = box_interpreter()
         done = session.exec([python, "-I", "-S", "-c", _CONNECT, places], timeout=60, logged=False)
-        said = done.stderr.decode(errors="replace").strip()
+        message = done.stderr.decode(errors="replace").strip()
         if done.exit.code == 0:
             return ""
-        if not said.startswith("reached "):
-            raise InfraFault(f"The network of a pod could not be tried: {said[-300:] or done.exit.code}.")
-        return said[:300]
+        if not message.startswith("reached "):
+            raise InfraFault(f"The network of a pod could not be tried: {message[-300:] or done.exit.code}.")
+        return message[:300]
 
     def start(self, plan: BoxPlan, folder: Path, stack: contextlib.ExitStack) -> tuple[RunningBox, dict[str, Any]]:
         """Start a box; see `BoxSandbox`."""
@@ -189,8 +189,8 @@ class PodSandbox(BoxSandbox):
             with contextlib.suppress(BrokenPipeError):  # what it said tells more
                 write_tree(trees, process.stdin)
             if process.wait(_SENDING) != 0:
-                said = process.stderr.read(2000).decode(errors="replace").strip()
-                raise InfraFault(f"The files of a session could not be sent to its pod: {said[-300:]}.")
+                message = process.stderr.read(2000).decode(errors="replace").strip()
+                raise InfraFault(f"The files of a session could not be sent to its pod: {message[-300:]}.")
         finally:
             timer.cancel()
             process.close()

@@ -65,8 +65,8 @@ def _tls(configuration: Any, authorities: str) -> dict[str, Any]:
         options = {"cert_reqs": ssl.CERT_REQUIRED, "ca_certs": configuration.ssl_ca_cert or authorities}
         if configuration.assert_hostname is not None:
             options["check_hostname"] = configuration.assert_hostname
-    given = {
+    files = {
         "certfile": configuration.cert_file, "keyfile": configuration.key_file,
         "server_hostname": configuration.tls_server_name,
     }  # fmt: skip
-    return {**options, **{name: value for name, value in given.items() if value}}
+    return {**options, **{name: value for name, value in files.items() if value}}

@@ -47,15 +47,15 @@ class FollowedSession(SessionBase):
         client: Asks the server.
         name: What the server calls it.
         cancel: Ends it early when set.
-        told: Is handed what a command writes to its channel, as it comes.
+        on_channel: Is handed what a command writes to its channel, as it comes.
     """
 
     def __init__(
         self, setup: SandboxSetup, client: SandboxClient, name: str, cancel: threading.Event | None,
-        told: Callable[[bytes], None] | None = None,
+        on_channel: Callable[[bytes], None] | None = None,
     ) -> None:  # fmt: skip
         super().__init__(setup)
-        self._client, self._path, self._cancel, self._told = client, f"/v1/sessions/{name}", cancel, told
+        self._client, self._path, self._cancel, self._on_channel = client, f"/v1/sessions/{name}", cancel, on_channel
         self._channel = Bounded(CHANNEL)
         self._log_bytes = 0
         self._over, self._closing = threading.Event(), threading.Lock()
@@ -106,10 +106,10 @@ class FollowedSession(SessionBase):
             except InfraFault as fault:
                 self._report = fault
 
-    def _collect(self, number: int, asked: ExportSpec) -> None:
+    def _collect(self, number: int, spec: ExportSpec) -> None:
         """Take a folder that was asked for, and of it only what `ExportReceiver` lets in."""
-        receiver = ExportReceiver([(str(asked.into.resolve()), asked.max_bytes, asked.max_files)])
-        most = asked.max_bytes + (asked.max_files + 64) * COLLECTED_OVERHEAD
+        receiver = ExportReceiver([(str(spec.into.resolve()), spec.max_bytes, spec.max_files)])
+        most = spec.max_bytes + (spec.max_files + 64) * COLLECTED_OVERHEAD
         with self._client.open_answer(f"{self._path}/collected/{number}", most) as stream:
             try:
                 with contextlib.closing(receiver), tarfile.open(fileobj=stream, mode="r|") as archive:
@@ -152,8 +152,8 @@ class FollowedSession(SessionBase):
             self._channel.feed(state.channel)
             if self._channel.truncated:
                 raise InfraFault("The sandbox server sent more of the channel than it takes.")
-            if self._told is not None:
-                self._told(state.channel)
+            if self._on_channel is not None:
+                self._on_channel(state.channel)
         if state.fault:
             raise InfraFault(f"The sandbox server failed: {one_line(printable(state.fault, 2000), 2000)}")
         if state.outcome is not None and not state.log and not state.channel:  # all of both has come

@@ -63,14 +63,14 @@ class HttpSandbox:
         self._client, self._cache = client, cache
         self.name = f"http@{client.place}"
         self.description = client.ask(ServiceDescription, "GET", "/v1")
-        told = self.description
-        self.network_is_private = told.network_cut
+        description = self.description
+        self.network_is_private = description.network_cut
         self.capabilities = SandboxCapabilities(
             # Only its own word is known of it, and that is taken where it claims less.
-            grade=IsolationGrade.NONE if told.grade == "none" else IsolationGrade.UNVERIFIED,
-            root=told.root, port_forwards=told.ports, host_mounts=False, image=told.image,
+            grade=IsolationGrade.NONE if description.grade == "none" else IsolationGrade.UNVERIFIED,
+            root=description.root, port_forwards=description.ports, host_mounts=False, image=description.image,
         )  # fmt: skip
-        self._more = _interpreter(told, self.name)
+        self._more = _interpreter(description, self.name)
         self._digests: dict[Path, tuple[bytes, str, int]] = {}
         self._lock = threading.Lock()
 
@@ -80,8 +80,8 @@ class HttpSandbox:
             return self._builder().run(command, cancel)
         if command.outside is not None:
             return work_outside(self, command, cancel)
-        asked = CommandRequest(argv=command.argv, stdin=command.stdin, channel=command.channel)
-        with self._begin(command, cancel, asked, command.told) as session:
+        request = CommandRequest(argv=command.argv, stdin=command.stdin, channel=command.channel)
+        with self._begin(command, cancel, request, command.on_channel) as session:
             session.await_end()
             return session.close()
 
@@ -100,7 +100,7 @@ class HttpSandbox:
 
     def _begin(
         self, setup: SandboxSetup, cancel: threading.Event | None, command: CommandRequest | None,
-        told: Callable[[bytes], None] | None,
+        on_channel: Callable[[bytes], None] | None,
     ) -> HttpSession:  # fmt: skip
         check_doors(setup.doors)
         if setup.network is SandboxNetwork.HOST:
@@ -113,7 +113,7 @@ class HttpSandbox:
             request = _request(setup, self._send((*self._more, *setup.mounts)), command)
         except ValueError as error:
             raise InfraFault(f"The sandbox could not be set up: {one_line(str(error))}.") from None
-        return HttpSession(setup, self._client, self._create(request, cancel), cancel, told)
+        return HttpSession(setup, self._client, self._create(request, cancel), cancel, on_channel)
 
     def _create(self, request: SessionRequest, cancel: threading.Event | None) -> str:
         """Have the server make a session, and wait while its places are all taken."""
@@ -134,8 +134,8 @@ class HttpSandbox:
         measured = [(*self._measured(mount.source), mount) for mount in mounts]
         if not measured:
             return ()
-        asked = TreeNames(trees=tuple(dict.fromkeys(digest for digest, _, _ in measured)))
-        lacking = set(self._client.ask(TreeNames, "POST", "/v1/trees", asked).trees)
+        request = TreeNames(trees=tuple(dict.fromkeys(digest for digest, _, _ in measured)))
+        lacking = set(self._client.ask(TreeNames, "POST", "/v1/trees", request).trees)
         for digest, size, mount in measured:
             if digest in lacking:
                 self._client.send_tree(f"/v1/trees/{digest}", Path(os.path.realpath(mount.source)), size)
@@ -195,10 +195,13 @@ def _request(setup: SandboxSetup, mounts: tuple[TreeMount, ...], command: Comman
     )  # fmt: skip
 
 
-def _interpreter(told: ServiceDescription, name: str) -> tuple[Mount, ...]:
+def _interpreter(description: ServiceDescription, name: str) -> tuple[Mount, ...]:
     """What shows the interpreter that environments here are made with, where the server has not the same one."""
     base = os.path.realpath(sys.base_prefix)
-    if not told.image and (told.python_prefix, told.python_version) == (base, platform.python_version()):
+    if not description.image and (description.python_prefix, description.python_version) == (
+        base,
+        platform.python_version(),
+    ):
         return ()
     if base == "/usr" or base.startswith("/usr/"):
         raise NoIsolation(

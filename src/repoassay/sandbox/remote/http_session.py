@@ -106,8 +106,8 @@ class HttpSession(FollowedSession):
         """See `SandboxSession`."""
         self._check()
         try:
-            asked = SnapshotRequest(folders=folders)
-            return self._client.ask(SnapshotName, "POST", f"{self._path}/snapshots", asked, wait=_FILES).snapshot
+            request = SnapshotRequest(folders=folders)
+            return self._client.ask(SnapshotName, "POST", f"{self._path}/snapshots", request, wait=_FILES).snapshot
         except Refusal as refusal:
             self._refused(refusal, " ".join(folders))
 
@@ -140,10 +140,10 @@ class HttpSession(FollowedSession):
     def _refused(self, refusal: Refusal, path: str = "") -> NoReturn:
         if refusal.status == _NO_FILE:
             try:
-                told = read_message(FileError, refusal.body)
+                file_error = read_message(FileError, refusal.body)
             except ValueError:
                 raise refusal from None
-            raise OSError(told.errno, one_line(told.error), path) from None
+            raise OSError(file_error.errno, one_line(file_error.error), path) from None
         if refusal.status == _GONE or self.ended:
             self._over.wait(_ENDING)
             self._gone()

@@ -63,12 +63,12 @@ def all_items(desk: Here, led: AsLead) -> Response:
 
 
 @router.get("/items/{item}")
-def one(desk: Here, led: AsLead, item: str, made: bool = False) -> Response:
+def one(desk: Here, led: AsLead, item: str, saved: bool = False) -> Response:
     """One item with everybody's answers; who made it only when asked for, which the log keeps."""
-    return _one(desk, led, item, made, "")
+    return _one(desk, led, item, saved, "")
 
 
-def _one(desk: ReviewState, led: Led, item: str, made: bool, wrong: str) -> Response:
+def _one(desk: ReviewState, led: Led, item: str, saved: bool, wrong: str) -> Response:
     shown = _shown(desk, led, item)
     known = gather(desk.database, led.study)
     labels = consensus(known.ratings, known.rubric, known.settled).get(item, {})
@@ -78,7 +78,7 @@ def _one(desk: ReviewState, led: Led, item: str, made: bool, wrong: str) -> Resp
     base = f"/review/studies/{led.study}/items/{item}"
     fast = _FAST * typical[len(typical) // 2] if typical else 0.0
     evidence = None
-    if made:
+    if saved:
         evidence = evidence_of(hidden_of(desk.database, led.study, item), lead=True)
         desk.database.write(
             lambda connection: append(connection, led.study, desk.now(), "unmasked", led.viewer.id, item)
@@ -103,16 +103,16 @@ def decide(desk: Here, led: AsLead, item: str, form: Form) -> Response:
     notes = str(form.get("notes", ""))
     if not any(chosen.values()):
         return _one(desk, led, item, False, "Choose a label for at least one axis, and why raters disagreed.")
-    made = []
+    adjudications = []
     try:
         for axis, state in chosen.items():
             if state:
                 cause = DisagreementCause(str(form.get(f"cause.{axis}", "")))
-                given = Adjudication(
+                adjudication = Adjudication(
                     item=item, axis=axis, state=state, cause=cause, by=led.viewer.id, at=desk.now(), notes=notes
                 )
-                made.append(given)
-        for each in made:
+                adjudications.append(adjudication)
+        for each in adjudications:
             settle(desk.database, led.study, each)
     except ValueError:  # pydantic's error is one too
         return _one(desk, led, item, False, "Each label needs the reason why raters disagreed.")

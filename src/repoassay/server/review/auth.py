@@ -126,27 +126,27 @@ AsLead = Annotated[Led, Depends(_lead)]
 
 async def _any_form(request: Request) -> AsyncIterator[FormData]:
     _same_origin(request)
-    async with request.form(max_files=1, max_fields=500, max_part_size=_MAX_IMPORT) as given:
-        yield given
+    async with request.form(max_files=1, max_fields=500, max_part_size=_MAX_IMPORT) as form:
+        yield form
 
 
 async def _form(request: Request, viewer: Anyone) -> AsyncIterator[FormData]:
     _same_origin(request)
-    async with request.form(max_files=1, max_fields=500, max_part_size=_MAX_IMPORT) as given:
-        _check(str(given.get("csrf", "")), viewer)
-        yield given
+    async with request.form(max_files=1, max_fields=500, max_part_size=_MAX_IMPORT) as form:
+        _check(str(form.get("csrf", "")), viewer)
+        yield form
 
 
 async def _body(request: Request, viewer: Anyone) -> dict[str, Any]:
     _same_origin(request)
     _check(request.headers.get("x-csrf-token", ""), viewer)
     try:
-        given = json.loads(await request.body(), parse_constant=_no_number)
+        document = json.loads(await request.body(), parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise HTTPDenied(422, "The request is no JSON.") from None
-    if not isinstance(given, dict):
+    if not isinstance(document, dict):
         raise HTTPDenied(422, "The request is no JSON object.")
-    return given
+    return document
 
 
 AnyForm = Annotated[FormData, Depends(_any_form)]
@@ -159,8 +159,8 @@ def _no_number(name: str) -> None:
     raise ValueError(name)
 
 
-def _check(given: str, viewer: Viewer) -> None:
-    if not hmac.compare_digest(given.encode("utf-8", "surrogatepass"), viewer.csrf.encode()):
+def _check(token: str, viewer: Viewer) -> None:
+    if not hmac.compare_digest(token.encode("utf-8", "surrogatepass"), viewer.csrf.encode()):
         raise HTTPDenied(403, "This change does not come from our own page. Reload the page and try again.")
 
 
@@ -198,14 +198,14 @@ class SecurityMiddleware:
                     headers.setdefault(name, value)
             await send(message)
 
-        given = dict(scope["headers"])
-        host = given.get(b"host", b"").decode("latin-1").lower()
+        request_headers = dict(scope["headers"])
+        host = request_headers.get(b"host", b"").decode("latin-1").lower()
         if self._hosts and _bare(host) not in self._hosts:
             refused = PlainTextResponse("This is not the host this service answers for.\n", 421)
             await refused(scope, receive, dressed)
             return
         most = _MAX_IMPORT if scope["path"].endswith("/import") else _MAX_BODY
-        length = given.get(b"content-length", b"0")
+        length = request_headers.get(b"content-length", b"0")
         if not length.isdigit() or len(length) > 12 or int(length) > most:
             await PlainTextResponse("The request is too large.\n", 413)(scope, receive, dressed)
             return

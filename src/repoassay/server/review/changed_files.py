@@ -101,9 +101,9 @@ def _opened_after(base: Path, diff: str) -> Iterator[tuple[str, bytes]]:
             continue
         with contextlib.suppress(PatchError):
             edits = apply_patch(replace(patch, files=(file,)), base).edits
-            made = edits.get(file.path)
-            if made is not None and len(made.content) <= _MOST_OPENED:
-                yield file.path, made.content
+            edit = edits.get(file.path)
+            if edit is not None and len(edit.content) <= _MOST_OPENED:
+                yield file.path, edit.content
 
 
 def _marked(base: Path, paths: Sequence[str]) -> frozenset[str]:
@@ -114,11 +114,11 @@ def _marked(base: Path, paths: Sequence[str]) -> frozenset[str]:
     plain = [path for path in paths if "\0" not in path and not path.startswith("/") and ".." not in path.split("/")]
     if not plain:
         return frozenset()
-    asked = "".join(f"{path}\0" for path in plain).encode("utf-8", "surrogateescape")
+    request = "".join(f"{path}\0" for path in plain).encode("utf-8", "surrogateescape")
     try:
-        told = run_git(base, "check-attr", "-z", "--stdin", *_MARKS, stdin=asked).decode("utf-8", "surrogateescape")
+        output = run_git(base, "check-attr", "-z", "--stdin", *_MARKS, stdin=request).decode("utf-8", "surrogateescape")
     except InfraFault:
         return frozenset()  # git takes one of the names for no path in the tree: nothing is folded away
-    words = told.split("\0")
+    words = output.split("\0")
     told_of = zip(words[0::3], words[2::3], strict=False)
     return frozenset(path for path, value in told_of if value not in ("unspecified", "unset", "false"))

@@ -65,21 +65,23 @@ def make_controls(
         raise BadInput(
             f"Only {len(able)} of these tasks have a human change to mix in as a control.", "Ask for fewer controls."
         )
-    made = [_good(task, tasks, names) for task in draw.sample(able, wanted.good)]
+    controls = [_good(task, tasks, names) for task in draw.sample(able, wanted.good)]
     bad = _bad(tasks, names, seed, gross=False)
     attention = _bad(tasks, names, seed, gross=True)
-    made += [_next(bad, "known-bad controls") for _ in range(wanted.bad)]
-    made += [_next(attention, "attention checks") for _ in range(wanted.attention)]
+    controls += [_next(bad, "known-bad controls") for _ in range(wanted.bad)]
+    controls += [_next(attention, "attention checks") for _ in range(wanted.attention)]
     fine = draw.sample(able, len(able))
     for number in range(wanted.training + wanted.qualification):
         use = ItemUse.TRAINING if number < wanted.training else ItemUse.QUALIFICATION
         acceptable = number % 2 == 1 and bool(fine)
         one = _good(fine.pop(), tasks, names) if acceptable else _next(bad, "items that prepare raters")
-        said = str(one.hidden.evidence.get("told", "")) or "A change by people that was merged; nothing was altered."
+        feedback = (
+            str(one.hidden.evidence.get("told", "")) or "A change by people that was merged; nothing was altered."
+        )
         axis = str(one.hidden.evidence.get("axis", "")) or None
-        key = key_for(rubric, axis, acceptable=acceptable, feedback=said)
-        made.append(ControlItem(one.payload, one.hidden, use, key))
-    return made
+        key = key_for(rubric, axis, acceptable=acceptable, feedback=feedback)
+        controls.append(ControlItem(one.payload, one.hidden, use, key))
+    return controls
 
 
 def _good(task: str, tasks: Mapping[str, tuple[TaskSide, str]], names: Sequence[str]) -> ControlItem:
@@ -108,10 +110,10 @@ def _bad(
             side, run = tasks[task]
             fault = lines[task].pop(0)
             payload = human_payload(side).model_copy(update={"diff": fault.diff})
-            told = {"fault": fault.fault, "axis": fault.axis, "gross": fault.gross, "told": fault.told}
+            evidence = {"fault": fault.fault, "axis": fault.axis, "gross": fault.gross, "told": fault.description}
             hidden = HiddenPart(
                 task=task, repository=side.repository, system="human", run=run, golden=Golden.BAD,
-                origin=f"fault:{fault.fault}", evidence=told,
+                origin=f"fault:{fault.fault}", evidence=evidence,
             )  # fmt: skip
             yield ControlItem(blinded(payload, names), hidden)
 

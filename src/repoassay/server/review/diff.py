@@ -25,8 +25,8 @@ def parse_diff(text: str) -> tuple[FileDiff, ...]:
     files = read(text, _MAX_LINES, _MAX_FILES)
     lines = text.count("\n") + (not text.endswith("\n"))
     if lines > _MAX_LINES and files:
-        said = f"The rest of the change, {lines - _MAX_LINES:,} lines, is not shown."
-        files[-1].rows.append(DiffRow("\\", None, None, said, max(0, files[-1].hunks - 1)))
+        notice = f"The rest of the change, {lines - _MAX_LINES:,} lines, is not shown."
+        files[-1].rows.append(DiffRow("\\", None, None, notice, max(0, files[-1].hunks - 1)))
     return files
 
 

@@ -124,10 +124,10 @@ def diff_page(
     if number < len(shown.files):
         for comment in here:
             below.setdefault(f"{comment.anchor.side[0]}{comment.anchor.end_line}", []).append(comment)
-    made = page("rows.html", **values, more=at + 1 if at + 1 < count else None, comments=below, mine_only=own)
+    response = page("rows.html", **values, more=at + 1 if at + 1 < count else None, comments=below, mine_only=own)
     if not here:
-        desk.pages.put(key, (shown, bytes(made.body)))
-    return made
+        desk.pages.put(key, (shown, bytes(response.body)))
+    return response
 
 
 def context_page(

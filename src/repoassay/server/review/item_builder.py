@@ -110,17 +110,17 @@ def _steps(story: AttemptTimeline) -> list[str]:
     return lines
 
 
-def _arguments(given: Mapping[str, Any]) -> str:
-    return " ".join(value if isinstance(value, str) else json.dumps(value) for value in given.values())
+def _arguments(arguments: Mapping[str, Any]) -> str:
+    return " ".join(value if isinstance(value, str) else json.dumps(value) for value in arguments.values())
 
 
 def _signals(folder: Path) -> list[Any]:
     """Read `signals.json` where signals were measured: a list, or an object with one."""
     try:
-        given = json.loads(read_regular(folder / "signals.json", _MOST_SIGNALS))
+        document = json.loads(read_regular(folder / "signals.json", _MOST_SIGNALS))
     except (OSError, ValueError, RecursionError):
         return []
-    found = given.get("signals", []) if isinstance(given, dict) else given
+    found = document.get("signals", []) if isinstance(document, dict) else document
     return found[:500] if isinstance(found, list) else []
 
 

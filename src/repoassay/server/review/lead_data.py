@@ -54,7 +54,7 @@ def gather(database: Database, study: str, phase: RatingPhase = RatingPhase.BLIN
         for rating in ratings_of(database, study)
         if rating.rater not in people or people[rating.rater].role is not RaterRole.JUDGE
     )
-    given = latest(rating for rating in every if phase is RatingPhase.REVEALED or rating.phase is RatingPhase.BLIND)
+    ratings = latest(rating for rating in every if phase is RatingPhase.REVEALED or rating.phase is RatingPhase.BLIND)
     settled = adjudications_of(database, study)
     rubric = read_rubric_of(database, study)
-    return LeadData(study_of(database, study), rubric, phase, people, given, every, settled)
+    return LeadData(study_of(database, study), rubric, phase, people, ratings, every, settled)

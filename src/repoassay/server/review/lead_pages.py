@@ -112,7 +112,7 @@ def invite(desk: Here, led: AsLead, form: Form) -> Response:
     name = str(form.get("name", ""))
     try:
         days = _DAYS.get(str(form.get("expires", "")))
-        made = add_rater(
+        invitation = add_rater(
             desk.database, led.study, name, RaterRole(role), at=desk.now(), by=led.viewer.id,
             expires=desk.now() + timedelta(days=days) if days else None, single_use=bool(form.get("once")),
         )  # fmt: skip
@@ -121,7 +121,7 @@ def invite(desk: Here, led: AsLead, form: Form) -> Response:
     except BadInput as error:
         return _progress(desk, led, str(error))
     study = study_of(desk.database, led.study)
-    return page("invited.html", viewer=led.viewer, study=study, name=name, token=made.token, role=role)
+    return page("invited.html", viewer=led.viewer, study=study, name=name, token=invitation.token, role=role)
 
 
 @router.post("/assign")
@@ -151,14 +151,14 @@ def ask_to_close(desk: Here, led: AsLead) -> Response:
     uses = uses_of(desk.database, led.study)
     line = [each for person in people for each in queue_of(desk.database, person) if each.item not in uses]
     busy = sum(each.until is not None and each.until > desk.now() for each in line)
-    given, done = len(line), sum(each.submitted for each in line)
+    expected, done = len(line), sum(each.submitted for each in line)
     if study.mode is StudyMode.OVERLAP:
         # Everybody's queue holds every item, and each is rated so many times only.
         counts = Counter(each.item for each in line if each.submitted)
-        given = study.overlap * len({each.item for each in line})
+        expected = study.overlap * len({each.item for each in line})
         done = sum(min(count, study.overlap) for count in counts.values())
     return page(
-        "close.html", viewer=led.viewer, study=study, tab="progress", given=given, missing=given - done, busy=busy
+        "close.html", viewer=led.viewer, study=study, tab="progress", given=expected, missing=expected - done, busy=busy
     )
 
 
@@ -218,12 +218,12 @@ def table_folder(desk: Here, led: AsLead) -> Response:
 @router.post("/import")
 def take_in(desk: Here, led: AsLead, form: Form) -> Response:
     """Add ratings from a file that was exported from this study."""
-    given = form.get("file")
-    if not isinstance(given, UploadFile) or Path(given.filename or "").suffix.lower() not in FORMATS:
+    upload = form.get("file")
+    if not isinstance(upload, UploadFile) or Path(upload.filename or "").suffix.lower() not in FORMATS:
         return _progress(desk, led, "Choose a file that ends in .jsonl, .csv or .parquet.")
     with temporary_folder("import") as place:
-        path = Path(place, f"ratings{Path(given.filename or '').suffix.lower()}")
-        path.write_bytes(given.file.read())
+        path = Path(place, f"ratings{Path(upload.filename or '').suffix.lower()}")
+        path.write_bytes(upload.file.read())
         try:
             import_ratings(desk.database, led.study, read_ratings(path), at=desk.now(), by=led.viewer.id)
         except BadInput as error:

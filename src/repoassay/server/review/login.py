@@ -95,13 +95,13 @@ def start(desk: Here, rater: AsRater, viewer: Anyone) -> Response:
 def confirm(desk: Here, rater: AsRater, form: Form) -> Response:
     """Keep what was confirmed and said."""
     version = str(form.get("version", ""))
-    asked = repositories_to_ask(desk.database, rater)
-    said = [str(form.get(f"repository.{number}", "")) for number in range(len(asked))]
-    if any(level not in set(Expertise) for level in said):
+    repositories = repositories_to_ask(desk.database, rater)
+    levels = [str(form.get(f"repository.{number}", "")) for number in range(len(repositories))]
+    if any(level not in set(Expertise) for level in levels):
         raise HTTPDenied(422, "Say of each repository how well you know it.")
     if version.isascii() and version.isdigit() and len(version) <= 6:
         confirm_instructions(desk.database, rater, int(version), at=desk.now())
-    for repository, level in zip(asked, said, strict=True):
+    for repository, level in zip(repositories, levels, strict=True):
         declare_expertise(desk.database, rater, repository, Expertise(level), at=desk.now())
     return RedirectResponse("/review/queue", 303)
 

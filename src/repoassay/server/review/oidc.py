@@ -165,8 +165,8 @@ class IdentityProvider:
                     grant_type="authorization_code", allow_redirects=False,
                 )  # fmt: skip
         except AuthlibBaseError as error:
-            said = printable(str(error.error or "no reason"), 100)
-            raise BadInput(f"{self.host} does not confirm this login ({said}).", "Log in once more.") from None
+            reason = printable(str(error.error or "no reason"), 100)
+            raise BadInput(f"{self.host} does not confirm this login ({reason}).", "Log in once more.") from None
         except (RequestException, ValueError):
             raise self._silent() from None
         text = token.get("id_token")
@@ -188,21 +188,21 @@ class IdentityProvider:
             "aud": {"essential": True, "value": self._settings.client_id},
             "nonce": {"essential": True, "value": login.nonce},
         }
-        asked = {"nonce": login.nonce, "client_id": self._settings.client_id, "access_token": access}
+        expected = {"nonce": login.nonce, "client_id": self._settings.client_id, "access_token": access}
         try:
             try:
                 found = jwt.decode(text, KeySet.import_key_set(self._keys()), algorithms=allowed)
             except InvalidKeyIdError:  # keys are replaced now and then
                 found = jwt.decode(text, KeySet.import_key_set(self._keys(fresh=True)), algorithms=allowed)
-            claims = CodeIDToken(found.claims, found.header, options, asked)
+            claims = CodeIDToken(found.claims, found.header, options, expected)
             claims.validate(now=int(now.timestamp()), leeway=_LEEWAY)
         except (JoseError, ValueError, TypeError, KeyError, AttributeError) as error:
             reason = printable(str(getattr(error, "description", "") or type(error).__name__), 200)
             raise BadInput(
                 f"The token of {self.host} is not good for this login: {reason}", "Log in once more."
             ) from None
-        given: Mapping[str, Any] = claims
-        return given
+        values: Mapping[str, Any] = claims
+        return values
 
     def _let_in(self, claims: Mapping[str, Any]) -> Account:
         subject, mail = claims.get("sub"), claims.get("email")

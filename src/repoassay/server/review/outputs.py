@@ -138,9 +138,9 @@ def shown_of(desk: ReviewState, outputs: Sequence[Output]) -> tuple[Preview, ...
     """Return what is shown of the first 50 files delivered, as far as it is made yet."""
     found = []
     for number, output in enumerate(outputs[:_MOST_FILES]):
-        made = _side(desk, output.sha256, output.path)
+        side = _side(desk, output.sha256, output.path)
         truth = _side(desk, output.truth, output.path) if output.truth else None
-        found.append(Preview(number, output.path, kind_of(output.path), made, truth))
+        found.append(Preview(number, output.path, kind_of(output.path), side, truth))
     return tuple(found)
 
 
@@ -214,11 +214,15 @@ def _side(desk: ReviewState, digest: str, name: str) -> OutputSide:
         return OutputSide(0, note=error.message)
     size = path.stat().st_size
     if ending in _OPENED:
-        made = desk.previews.get(digest, _OPENED[ending])
-        if made is None:
+        preview = desk.previews.get(digest, _OPENED[ending])
+        if preview is None:
             return OutputSide(size, note="A preview is being made.", waits=True)
         return OutputSide(
-            size, rows=tuple(map(tuple, made.rows)), note=made.note, cells=tuple(made.cells), pictures=made.pictures
+            size,
+            rows=tuple(map(tuple, preview.rows)),
+            note=preview.note,
+            cells=tuple(preview.cells),
+            pictures=preview.pictures,
         )
     if ending in _PLAYED:
         plays = _PLAYED[ending](_head(path, 16))

@@ -87,9 +87,9 @@ def freeze_for_good(desk: Here, led: AsLead, form: Form) -> Response:
 @router.post("/amend")
 def amend(desk: Here, led: AsLead, form: Form) -> Response:
     """Add a dated amendment."""
-    said = {name: str(form.get(name, "")) for name in ("author", "change", "reason")}
+    fields = {name: str(form.get(name, "")) for name in ("author", "change", "reason")}
     try:
-        amend_plan(desk.database, led.study, **said, at=desk.now(), actor=led.viewer.id)
+        amend_plan(desk.database, led.study, **fields, at=desk.now(), actor=led.viewer.id)
     except BadInput as error:
         return _page(desk, led, str(error))
     return _done(led)

@@ -164,25 +164,25 @@ class Previews:
             except queue.Empty:
                 continue
             try:
-                made = self._make(key)
+                result = self._make(key)
             except RepoAssayError as error:
-                made = PreviewResult(note=f"This cannot be shown here: {error.message}"[:600], kept=False)
+                result = PreviewResult(note=f"This cannot be shown here: {error.message}"[:600], kept=False)
             except Exception as error:  # noqa: BLE001 - a thread that died would leave what is waited for for ever
                 _LOG.exception("Preview of %s", key[0])
-                made = PreviewResult(note=f"This cannot be shown here ({type(error).__name__}).", kept=False)
+                result = PreviewResult(note=f"This cannot be shown here ({type(error).__name__}).", kept=False)
             with self._lock:
-                if made.kept:
+                if result.kept:
                     del self._told[key]
                 else:  # the fault is this machine's: tried again at the next start
-                    self._told[key] = made
+                    self._told[key] = result
 
     def _make(self, key: tuple[str, str]) -> PreviewResult:
         digest, kind = key
-        told = {"kind": kind, "cpu": self._cpu, "memory": _HEAP}
+        request = {"kind": kind, "cpu": self._cpu, "memory": _HEAP}
         with temporary_folder("preview") as folder:
             command = run_sandboxed(
                 "repoassay.grading.preview",
-                stdin=json.dumps(told).encode(),
+                stdin=json.dumps(request).encode(),
                 mounts=[Mount(self._blobs.path(digest), FILE)],
                 limits=self._limits,
                 scratch=[PLACE],
@@ -193,15 +193,15 @@ class Previews:
             done = self._sandbox.run(command, self._over)
             if self._over.is_set():
                 return PreviewResult(kept=False)
-            made, pictures = _read(Path(folder)) if done.exit.code == 0 else (None, [])
-        if made is None:
+            result, pictures = _read(Path(folder)) if done.exit.code == 0 else (None, [])
+        if result is None:
             why = hit_limit(done.exit) if done.exit.code != 0 else "what opened it left nothing"
-            made = PreviewResult(note=f"This cannot be shown: {why}; download it.")
-        if made.kept:
+            result = PreviewResult(note=f"This cannot be shown: {why}; download it.")
+        if result.kept:
             for number, png in enumerate(pictures, 1):
                 _write(self._place(key, f"{number}.png"), png)
-            _write(self._place(key, "json"), made.model_dump_json().encode())
-        return made
+            _write(self._place(key, "json"), result.model_dump_json().encode())
+        return result
 
     def _kept(self, key: tuple[str, str]) -> PreviewResult | None:
         try:
@@ -217,15 +217,15 @@ class Previews:
 def _read(folder: Path) -> tuple[PreviewResult | None, list[bytes]]:
     """What the sandbox left, if it is as it should be, and its pictures."""
     try:
-        made = PreviewResult.model_validate_json(read_regular(folder / "shown.json", _MOST_BYTES))
-        pictures = [read_regular(folder / f"shown-{number + 1}.png", _MOST_BYTES) for number in range(made.pictures)]
+        result = PreviewResult.model_validate_json(read_regular(folder / "shown.json", _MOST_BYTES))
+        pictures = [read_regular(folder / f"shown-{number + 1}.png", _MOST_BYTES) for number in range(result.pictures)]
     except (OSError, ValidationError):
         return None, []
     for png in pictures:
         edges = [int.from_bytes(png[at : at + 4], "big") for at in (16, 20)]
         if not png.startswith(_SIGN) or not all(0 < edge <= MOST_SIDE for edge in edges):
             return None, []
-    return made, pictures
+    return result, pictures
 
 
 def _write(place: Path, data: bytes) -> None:

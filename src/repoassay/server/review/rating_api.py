@@ -82,13 +82,13 @@ def hand_in(desk: Here, rater: AsRater, item: str, body: Body) -> dict[str, Any]
     standing = stand(desk, rater, item, hold=False)
     again = phase is RatingPhase.BLIND and standing.phase is RatingPhase.REVEALED
     use, _ = uses_of(desk.database, rater.study).get(item, (ItemUse.LIVE, None))
-    told = f"/review/start/feedback/{item}" if use is ItemUse.TRAINING else None
+    feedback = f"/review/start/feedback/{item}" if use is ItemUse.TRAINING else None
     return {
         "rating": rating.id,
         "version": rating.version,
         "mergeable": rating.mergeable,
         "contradiction": rating.contradiction,
-        "then": f"/review/item/{item}" if again else told,
+        "then": f"/review/item/{item}" if again else feedback,
     }
 
 
@@ -115,8 +115,8 @@ def comment(desk: Here, rater: AsRater, item: str, body: Body) -> dict[str, Any]
         anchor = Anchor(path=file.path, side=side, line=first, end_line=last, quote=quote)
     except ValidationError:
         raise HTTPDenied(422, "These lines cannot be quoted.") from None
-    made = add_comment(desk.database, rater, item, anchor, text, now=desk.now(), axis=axis)
-    return _told(made)
+    saved = add_comment(desk.database, rater, item, anchor, text, now=desk.now(), axis=axis)
+    return _told(saved)
 
 
 @router.post("/item/{item}/comments/{name}/remove")
@@ -160,6 +160,6 @@ def _completed(desk: ReviewState, rater: Rater, item: str, answers: Answers, now
     return answers.model_copy(update=changes)
 
 
-def _told(made: Comment) -> dict[str, Any]:
-    anchor = made.anchor.model_dump(mode="json")
-    return {"id": made.id, "axis": made.axis, "anchor": anchor, "text": made.text}
+def _told(saved: Comment) -> dict[str, Any]:
+    anchor = saved.anchor.model_dump(mode="json")
+    return {"id": saved.id, "axis": saved.axis, "anchor": anchor, "text": saved.text}

@@ -31,29 +31,29 @@ def evidence_of(hidden: HiddenPart, *, lead: bool = False) -> RevealedEvidence:
     """
     if hidden.golden is not None and not lead:
         hidden = hidden.model_copy(update={"golden": None, "tests": None, "evidence": {}, "origin": ""})
-    given = hidden.evidence
+    evidence = hidden.evidence
     return RevealedEvidence(
         hidden=hidden,
-        outcome=str(given.get("outcome", "")),
-        comments=tuple(str(each) for each in _list(given.get("comments"))),
+        outcome=str(evidence.get("outcome", "")),
+        comments=tuple(str(each) for each in _list(evidence.get("comments"))),
         tests=tuple(
             {name: str(each.get(name, "")) for name in ("id", "outcome", "message")}
-            for each in _list(given.get("tests"))
+            for each in _list(evidence.get("tests"))
             if isinstance(each, dict)
         ),
-        signals=tuple(_signal(each) for each in _list(given.get("signals")) if isinstance(each, dict)),
-        steps=tuple(str(each) for each in _list(given.get("steps"))),
+        signals=tuple(_signal(each) for each in _list(evidence.get("signals")) if isinstance(each, dict)),
+        steps=tuple(str(each) for each in _list(evidence.get("steps"))),
     )
 
 
-def _signal(given: dict[str, Any]) -> dict[str, Any]:
+def _signal(signal: dict[str, Any]) -> dict[str, Any]:
     places = [
         {name: "" if each.get(name) is None else str(each[name]) for name in ("path", "line", "quote", "text")}
-        for each in _list(given.get("evidence"))[:50]
+        for each in _list(signal.get("evidence"))[:50]
         if isinstance(each, dict)
     ]
-    said = {name: str(given.get(name, "")) for name in ("id", "axis", "state", "title", "reason", "threshold")}
-    return {**said, "evidence": places, "notes": [str(note) for note in _list(given.get("notes"))]}
+    texts = {name: str(signal.get(name, "")) for name in ("id", "axis", "state", "title", "reason", "threshold")}
+    return {**texts, "evidence": places, "notes": [str(note) for note in _list(signal.get("notes"))]}
 
 
 def _list(value: object) -> list[Any]:

@@ -61,10 +61,10 @@ class Pages:
                 self._made.move_to_end(key)
             return self._made.get(key)
 
-    def put(self, key: tuple[object, ...], made: tuple[ShownItem, bytes]) -> None:
+    def put(self, key: tuple[object, ...], page: tuple[ShownItem, bytes]) -> None:
         """Keep a page."""
         with self._lock:
-            self._made[key] = made
+            self._made[key] = page
             while len(self._made) > _PAGES:
                 self._made.popitem(last=False)
 
@@ -121,8 +121,8 @@ class ReviewState:
 
     def owns(self, token: str) -> bool:
         """Whether a token is the owner's."""
-        given = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
-        return bool(self._owner) and hmac.compare_digest(given, self._owner)
+        digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+        return bool(self._owner) and hmac.compare_digest(digest, self._owner)
 
     def shown(self, study: str, item: str, *, blind: bool = True) -> ShownItem:
         """Return what may be seen of an item; it never changes, so it is parsed once.
@@ -154,24 +154,24 @@ class ReviewState:
         marked = {each.path for each in payload.versions if each.generated}
         generated = frozenset(file.number for file in files if file.path in marked or is_generated(file.path))
         order = sorted(range(len(files) + len(extra)), key=lambda number: (number >= len(files), number in generated))
-        made = ShownItem(payload, files, reference, extra, generated, tuple(order))
+        item_view = ShownItem(payload, files, reference, extra, generated, tuple(order))
         with self._lock:
             if key not in self._shown:
-                self._shown[key] = made
-                self._held += _size(made)
+                self._shown[key] = item_view
+                self._held += _size(item_view)
             while self._held > _CACHED and len(self._shown) > 1:
                 self._held -= _size(self._shown.popitem(last=False)[1])
-        return made
+        return item_view
 
     def cached(self, name: str, state: object, make: Callable[[], object]) -> object:
         """Return what `make` made last under this name if the state is the same, else make it."""
         with self._lock:
             if name in self._figures and self._figures[name][0] == state:
                 return self._figures[name][1]
-        made = make()
+        value = make()
         with self._lock:
-            self._figures[name] = (state, made)
-        return made
+            self._figures[name] = (state, value)
+        return value
 
 
 def _size(shown: ShownItem) -> int:

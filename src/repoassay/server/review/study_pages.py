@@ -87,7 +87,7 @@ def _form(desk: ReviewState, viewer: Anyone, values: Mapping[str, str], wrong: s
         except RepoAssayError as error:
             runs.append((number, path.name, str(error)))
     status = 422 if wrong else 200
-    given = {
+    fields = {
         "name": f"study-{desk.now():%Y%m%d}-{len(study_names(desk.database)) + 1}", "title": "", "rubric": "mergeable",
         "mode": "all", "overlap": "2", "seed": "1", "each": "1", "reference": "revealed",
         "reveal": "after_submission", "two": "on" if not wrong else "", "checked": "on" if not wrong else "",
@@ -96,27 +96,27 @@ def _form(desk: ReviewState, viewer: Anyone, values: Mapping[str, str], wrong: s
         "runs": " ".join(str(number) for number, *_ in runs), **values,
     }  # fmt: skip
     return page(
-        "new_study.html", status, viewer=viewer, runs=runs, rubrics=desk.rubrics, given=given, wrong=wrong,
-        marked=given["runs"].split(),
+        "new_study.html", status, viewer=viewer, runs=runs, rubrics=desk.rubrics, given=fields, wrong=wrong,
+        marked=fields["runs"].split(),
     )  # fmt: skip
 
 
-def _make(desk: ReviewState, viewer: Viewer, given: Mapping[str, str]) -> Study:
-    if given.get("name") == "new":
+def _make(desk: ReviewState, viewer: Viewer, form: Mapping[str, str]) -> Study:
+    if form.get("name") == "new":
         raise BadInput("A study cannot be called new.", "Choose another name.")
-    if given.get("rubric") not in desk.rubrics:
+    if form.get("rubric") not in desk.rubrics:
         raise BadInput("The rubric is not one of those offered.", "Start the application with --rubric FILE.")
-    rubric = read_rubric(given["rubric"])
-    picked = [int(each) for each in given.get("runs", "").split() if each.isascii() and each.isdigit()]
+    rubric = read_rubric(form["rubric"])
+    picked = [int(each) for each in form.get("runs", "").split() if each.isascii() and each.isdigit()]
     if not picked or not all(number < len(desk.runs) for number in picked):
         raise BadInput("Choose at least one run.", "Start the application with the run folders to review.")
-    seed = _count(given, "seed", 0, 2**63 - 1)
+    seed = _count(form, "seed", 0, 2**63 - 1)
     settings: dict[str, Any] = {
-        "name": given.get("name", ""), "title": given.get("title", ""), "rubric": rubric.digest,
-        "mode": given.get("mode", "all"), "overlap": _count(given, "overlap", 1, 1000), "seed": seed,
-        "phases": (RatingPhase.BLIND, RatingPhase.REVEALED) if given.get("two") else (RatingPhase.BLIND,),
-        "reveal": given.get("reveal", "never"), "reference": given.get("reference", "revealed"),
-        "lease_seconds": 60 * _count(given, "lease", 1, 43200),
+        "name": form.get("name", ""), "title": form.get("title", ""), "rubric": rubric.digest,
+        "mode": form.get("mode", "all"), "overlap": _count(form, "overlap", 1, 1000), "seed": seed,
+        "phases": (RatingPhase.BLIND, RatingPhase.REVEALED) if form.get("two") else (RatingPhase.BLIND,),
+        "reveal": form.get("reveal", "never"), "reference": form.get("reference", "revealed"),
+        "lease_seconds": 60 * _count(form, "lease", 1, 43200),
     }  # fmt: skip
     try:
         study = Study(**settings)
@@ -125,17 +125,17 @@ def _make(desk: ReviewState, viewer: Viewer, given: Mapping[str, str]) -> Study:
         place = ".".join(str(part) for part in first["loc"]) or "the study"
         raise BadInput(f"{place}: {printable(str(first['msg']).removeprefix('Value error, '), 300)}.") from None
     wanted = RunSelection(
-        runs=[desk.runs[number] for number in dict.fromkeys(picked)], seed=seed, each=_count(given, "each", 1, 100),
-        controls=ControlCounts(*(_count(given, name, 0, 1000) for name in _CONTROLS)),
-        flagged=_flagged(given.get("flagged", "")), checked=bool(given.get("checked")),
+        runs=[desk.runs[number] for number in dict.fromkeys(picked)], seed=seed, each=_count(form, "each", 1, 100),
+        controls=ControlCounts(*(_count(form, name, 0, 1000) for name in _CONTROLS)),
+        flagged=_flagged(form.get("flagged", "")), checked=bool(form.get("checked")),
     )  # fmt: skip
     chosen = choose(wanted)
     items = make_items(chosen, wanted, desk.blobs, rubric)
     check_study(study, rubric, items)
-    words = {key: given[key] for key in ("question", "sampling_frame", "raters", "analysis") if given.get(key)}
+    words = {key: form[key] for key in ("question", "sampling_frame", "raters", "analysis") if form.get(key)}
     plan = parse_plan(words)
-    if given.get("plan"):
-        plan = plan_from_toml(given["plan"], "the plan's TOML").model_copy(update=words)
+    if form.get("plan"):
+        plan = plan_from_toml(form["plan"], "the plan's TOML").model_copy(update=words)
     create_study(desk.database, study, rubric, items, at=desk.now(), by=viewer.id, plan=plan)
     for item in items:
         begin_previews(desk, item.payload)
@@ -172,8 +172,8 @@ def _flagged(text: str) -> dict[str, str]:
     return found
 
 
-def _count(given: Mapping[str, str], name: str, least: int, most: int) -> int:
-    text = given.get(name, "").strip() or str(least)
+def _count(form: Mapping[str, str], name: str, least: int, most: int) -> int:
+    text = form.get(name, "").strip() or str(least)
     if not text.isascii() or not text.isdigit() or len(text) > 19 or not least <= int(text) <= most:
         raise BadInput(f"{name} must be a whole number from {least} to {most}.")
     return int(text)

@@ -17,8 +17,8 @@ def main() -> None:
         except Exception:  # noqa: BLE001, S112 - a hostile file may make its parser raise anything
             continue
         for each in functions:
-            told = [path, each.name, each.start_line, each.end_line, each.cyclomatic_complexity]
-            print(json.dumps(told))  # noqa: T201 - this is how it reports
+            row = [path, each.name, each.start_line, each.end_line, each.cyclomatic_complexity]
+            print(json.dumps(row))  # noqa: T201 - this is how it reports
 
 
 main()

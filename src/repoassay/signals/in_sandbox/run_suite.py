@@ -19,13 +19,13 @@ class Reporter:
 
     def __init__(self, measured: Any) -> None:
         self.measured = measured
-        self.told = 0
+        self.count = 0
         self.channel = os.fdopen(os.dup(int(os.environ["REPOASSAY_CHANNEL"])), "w", encoding="utf-8")
 
     def tell(self, **what: Any) -> None:
         """Write one line."""
-        self.told += 1
-        if self.told <= 50_000:
+        self.count += 1
+        if self.count <= 50_000:
             self.channel.write(json.dumps(what) + "\n")
             self.channel.flush()
 
@@ -97,9 +97,9 @@ def main() -> None:
     code = int(pytest.main(job["arguments"], plugins=[reporter]))
     if measured is not None:
         measured.stop()
-        for told in _covered(measured, job["lines"]):
-            reporter.tell(**told)
-    reporter.told = 0
+        for file_lines in _covered(measured, job["lines"]):
+            reporter.tell(**file_lines)
+    reporter.count = 0
     reporter.tell(code=code)
     os._exit(0)
 

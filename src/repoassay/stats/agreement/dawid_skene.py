@@ -69,14 +69,14 @@ def dawid_skene(
     if not votes:
         return DawidSkene({}, {}, {}, 0, 0, "there are no ratings")
     labels = list(dict.fromkeys(label for unit in votes.values() for _, label in unit))
-    truths = {unit: _vote_shares(said, labels) for unit, said in votes.items()}
+    truths = {unit: _vote_shares(answers, labels) for unit, answers in votes.items()}
     shares: dict[Hashable, float] = {}
     tables: dict[Hashable, dict[Hashable, dict[Hashable, float]]] = {}
     done = 0
     for done in range(1, rounds + 1):  # noqa: B007 - the count is part of the result
         shares = {label: fsum(truth[label] for truth in truths.values()) / len(truths) for label in labels}
         tables = _tables(votes, truths, labels)
-        after = {unit: _truth(said, shares, tables) for unit, said in votes.items()}
+        after = {unit: _truth(answers, shares, tables) for unit, answers in votes.items()}
         moved = max(abs(after[unit][label] - truths[unit][label]) for unit in truths for label in labels)
         truths = after
         if moved <= tolerance:
@@ -91,11 +91,11 @@ def dawid_skene(
     return DawidSkene(shares, truths, tables, done, len(votes), note="; ".join(notes))
 
 
-def _vote_shares(said: Counter[tuple[Hashable, Hashable]], labels: list[Hashable]) -> dict[Hashable, float]:
+def _vote_shares(answers: Counter[tuple[Hashable, Hashable]], labels: list[Hashable]) -> dict[Hashable, float]:
     counts: Counter[Hashable] = Counter()
-    for (_, label), times in said.items():
+    for (_, label), times in answers.items():
         counts[label] += times
-    return {label: counts[label] / said.total() for label in labels}
+    return {label: counts[label] / answers.total() for label in labels}
 
 
 def _tables(
@@ -104,10 +104,10 @@ def _tables(
     labels: list[Hashable],
 ) -> dict[Hashable, dict[Hashable, dict[Hashable, float]]]:
     """Each rater's table, given the truths (equation 2.3)."""
-    raters = dict.fromkeys(rater for said in votes.values() for rater, _ in said)
+    raters = dict.fromkeys(rater for answers in votes.values() for rater, _ in answers)
     tables = {rater: {true: dict.fromkeys(labels, 0.0) for true in labels} for rater in raters}
-    for unit, said in votes.items():
-        for (rater, label), times in said.items():
+    for unit, answers in votes.items():
+        for (rater, label), times in answers.items():
             for true in labels:
                 tables[rater][true][label] += truths[unit][true] * times
     for table in tables.values():
@@ -120,17 +120,17 @@ def _tables(
 
 
 def _truth(
-    said: Counter[tuple[Hashable, Hashable]],
+    answers: Counter[tuple[Hashable, Hashable]],
     shares: Mapping[Hashable, float],
     tables: Mapping[Hashable, Mapping[Hashable, Mapping[Hashable, float]]],
 ) -> dict[Hashable, float]:
     """A unit's probabilities of the labels, given the tables (equation 2.5), in logarithms against underflow."""
 
     def score(true: Hashable) -> float:
-        chances = [shares[true], *(tables[rater][true][label] for rater, label in said)]
+        chances = [shares[true], *(tables[rater][true][label] for rater, label in answers)]
         if not all(chances):
             return float("-inf")
-        times = [1, *said.values()]
+        times = [1, *answers.values()]
         return fsum(count * log(chance) for count, chance in zip(times, chances, strict=True))
 
     scores = {true: score(true) for true in shares}

@@ -42,16 +42,16 @@ def agreement_by_task(
     """
     if not 0 < confidence < 1:
         raise ValueError(f"a confidence of {confidence} is not strictly between 0 and 1")
-    given = [task for task in tasks if task]
-    count = len(given)
+    units = [task for task in tasks if task]
+    count = len(units)
     method = f"jackknife over tasks on log(1 - coefficient), t({max(count - 1, 0)}), {confidence * 100:g}%"
-    found = coefficient([unit for task in given for unit in task])
+    found = coefficient([unit for task in units for unit in task])
     if found.value is None:
         return Interval(None, None, method, count, found.undefined)
     if count < _FEWEST:
         return Interval(None, None, method, count, f"fewer than {_FEWEST} tasks do not tell how tasks differ")
     values = [
-        coefficient([unit for number, task in enumerate(given) if number != left for unit in task]).value
+        coefficient([unit for number, task in enumerate(units) if number != left for unit in task]).value
         for left in range(count)
     ]
     known = [value for value in (found.value, *values) if value is not None and value < 1]

@@ -30,22 +30,22 @@ def simple(kind: str, body: bytes, url: str, known: Known) -> tuple[str, bytes]:
     """
     if "json" not in kind:
         return "text/html", anchors(body, url, known)
-    told = _read(body, url)
+    page = _read(body, url)
     try:
-        for item in told["files"]:
+        for item in page["files"]:
             hashes = item.get("hashes") or {}
             digest = next((f"{name}-{hashes[name]}" for name in _ALGORITHMS if name in hashes), "")
             item["url"] = known(urljoin(url, item["url"]), digest, str(item.get("upload-time") or ""))
             item.pop("gpg-sig", None)
-        kept = [item for item in told["files"] if item["url"]]
-        if len(kept) < len(told["files"]) and "versions" in told:
+        kept = [item for item in page["files"] if item["url"]]
+        if len(kept) < len(page["files"]) and "versions" in page:
             names = [str(item.get("filename")) for item in kept]
-            told["versions"] = [each for each in told["versions"] if any(_is_of(name, each) for name in names)]
-        told["files"] = kept
-        told.setdefault("meta", {}).pop("tracks", None)
+            page["versions"] = [each for each in page["versions"] if any(_is_of(name, each) for name in names)]
+        page["files"] = kept
+        page.setdefault("meta", {}).pop("tracks", None)
     except (LookupError, TypeError, AttributeError) as error:
         raise InfraFault(f"The index answers {url} with what is no list of files.") from error
-    return _JSON, json.dumps(told).encode()
+    return _JSON, json.dumps(page).encode()
 
 
 def _is_of(file: str, version: str) -> bool:
@@ -78,8 +78,8 @@ def as_html(page: bytes) -> bytes:
     lines = ["<!DOCTYPE html><html><body>"]
     for item in json.loads(page)["files"]:
         digest = next((f"#{name}={item['hashes'][name]}" for name in _ALGORITHMS if name in item["hashes"]), "")
-        told = {"data-requires-python": item.get("requires-python"), "data-yanked": item.get("yanked") or None}
-        kept = "".join(f' {key}="{html.escape(str(value))}"' for key, value in told.items() if value)
+        attributes = {"data-requires-python": item.get("requires-python"), "data-yanked": item.get("yanked") or None}
+        kept = "".join(f' {key}="{html.escape(str(value))}"' for key, value in attributes.items() if value)
         lines.append(f'<a href="{html.escape(item["url"] + digest)}"{kept}>{html.escape(item["filename"])}</a>')
     return "\n".join([*lines, "</body></html>"]).encode()
 
@@ -103,23 +103,23 @@ def packument(body: bytes, url: str, known: Known) -> bytes:
     Raises:
         InfraFault: It is nothing of the kind.
     """
-    told = _read(body, url)
-    versions, times = told.get("versions"), told.get("time")
+    document = _read(body, url)
+    versions, times = document.get("versions"), document.get("time")
     versions = versions if isinstance(versions, dict) else {}
     times = times if isinstance(times, dict) else {}
     gone = [name for name, each in versions.items() if not _placed(each, url, str(times.get(name) or ""), known)]
     for name in gone:
         del versions[name]
     if gone:
-        told["time"] = {name: moment for name, moment in times.items() if name in versions}
-        _retag(told, versions, times)
-    _placed(told, url, "", known)
-    return json.dumps(told).encode()
+        document["time"] = {name: moment for name, moment in times.items() if name in versions}
+        _retag(document, versions, times)
+    _placed(document, url, "", known)
+    return json.dumps(document).encode()
 
 
-def _placed(told: object, url: str, uploaded: str, known: Known) -> bool:
+def _placed(entry: object, url: str, uploaded: str, known: Known) -> bool:
     """Put the relay's address of a tarball into what describes it; False when it is held back."""
-    dist = told.get("dist") if isinstance(told, dict) else None
+    dist = entry.get("dist") if isinstance(entry, dict) else None
     if isinstance(dist, dict) and isinstance(dist.get("tarball"), str):
         digest = _integrity(str(dist.get("integrity", "")))
         dist["tarball"] = known(urljoin(url, dist["tarball"]), digest, uploaded)
@@ -127,14 +127,14 @@ def _placed(told: object, url: str, uploaded: str, known: Known) -> bool:
     return True
 
 
-def _retag(told: dict[str, Any], versions: dict[str, Any], times: dict[str, Any]) -> None:
+def _retag(document: dict[str, Any], versions: dict[str, Any], times: dict[str, Any]) -> None:
     """Let `latest` be the version uploaded last of those that are left, and no tag name one that is not."""
-    tags = told.get("dist-tags")
+    tags = document.get("dist-tags")
     kept = {name: each for name, each in tags.items() if each in versions} if isinstance(tags, dict) else {}
     left = [name for name in versions if "-" not in name] or list(versions)
     if "latest" not in kept and left:
         kept["latest"] = max(left, key=lambda name: str(times.get(name) or ""))
-    told["dist-tags"] = kept
+    document["dist-tags"] = kept
 
 
 def _integrity(text: str) -> str:
@@ -151,9 +151,9 @@ def _integrity(text: str) -> str:
 
 def _read(body: bytes, url: str) -> dict[str, Any]:
     try:
-        told = json.loads(body)
+        document = json.loads(body)
     except ValueError as error:
         raise InfraFault(f"The index answers {url} with what is not JSON.") from error
-    if not isinstance(told, dict):
+    if not isinstance(document, dict):
         raise InfraFault(f"The index answers {url} with what is no object.")
-    return told
+    return document

@@ -86,7 +86,7 @@ def grade(
     places = {task: base / task for task in chosen}
     if taskid is not None and output_dir is not None:
         places = {taskid: output_dir.resolve()}  # named by the user, who may name a link
-    told = is_verbose(ctx)
+    verbose = is_verbose(ctx)
     counts: Counter[str] = Counter()
     with Recording(result, chosen) as recording:
         for verdict in _verdicts(suite, places, criteria, workers, isolation):
@@ -94,7 +94,7 @@ def grade(
             recording.add(verdict.task, record)
             counts[verdict.outcome.value] += 1
             lines = record.comments.split("\n")
-            tell(f"{verdict.outcome.value:<12} {verdict.task}", lines if told else lines[:1], whole=told)
+            tell(f"{verdict.outcome.value:<12} {verdict.task}", lines if verbose else lines[:1], whole=verbose)
     summary = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
     show(f"{len(chosen)} {'task' if len(chosen) == 1 else 'tasks'}: {summary}; recorded in {result}")
     ctx.exit(_exit_code(counts, len(chosen)))
@@ -138,12 +138,12 @@ def _need_data(found: SuiteFolder) -> None:
         raise Unavailable(error.message, error.remedy) from error
 
 
-def _exit_code(counts: Counter[str], asked: int) -> int:
+def _exit_code(counts: Counter[str], total: int) -> int:
     """What could not be judged outranks what did not pass: the answer is not whole."""
     from repoassay.types import Outcome
 
-    if counts[Outcome.INFRA_FAULT.value] or counts.total() < asked:
+    if counts[Outcome.INFRA_FAULT.value] or counts.total() < total:
         return _FAULT
     if counts[Outcome.NOT_GRADABLE.value]:
         return _LACKING
-    return _PASSED if counts[Outcome.PASSED.value] == asked else _NOT_PASSED
+    return _PASSED if counts[Outcome.PASSED.value] == total else _NOT_PASSED

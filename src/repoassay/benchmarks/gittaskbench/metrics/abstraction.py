@@ -136,14 +136,14 @@ def unexplained(ours: Any, *theirs: Any, tones: bool = False) -> float:
 def _toned(ours: Any, theirs: Any) -> Any:
     """`theirs` with the levels of each channel replaced by the mean that `ours` has where they stand."""
     numpy = need("numpy")
-    made = numpy.empty_like(ours)
+    image = numpy.empty_like(ours)
     for channel in range(3):
         level = numpy.clip(theirs[..., channel], 0, 255).astype(numpy.int64) // 2
         count, total = (
             numpy.bincount(level.ravel(), weights, minlength=128) for weights in (None, ours[..., channel].ravel())
         )
-        made[..., channel] = (total / numpy.maximum(count, 1))[level]
-    return made
+        image[..., channel] = (total / numpy.maximum(count, 1))[level]
+    return image
 
 
 def flatness(ours: Any, theirs: Any) -> float:

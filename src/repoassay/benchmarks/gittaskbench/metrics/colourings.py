@@ -75,10 +75,10 @@ def video_extent(of: Path, against: Path) -> Measurement:
     """Frames of the video as a multiple of the reference's; 1 too for more frames in the same time (within 10 %)."""
     ours, theirs = _clip(of), reference(_clip, against)
     ratio = ours.count / theirs.count
-    told = f"{ours.count} frames against {theirs.count}"
+    counts = f"{ours.count} frames against {theirs.count}"
     if ratio > 1 and theirs.seconds and abs(ours.seconds / theirs.seconds - 1) <= 0.1:
-        return Measurement(1.0, told + ", in the same time")
-    return Measurement(ratio, told)
+        return Measurement(1.0, counts + ", in the same time")
+    return Measurement(ratio, counts)
 
 
 @metric(

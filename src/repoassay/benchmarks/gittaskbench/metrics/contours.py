@@ -44,14 +44,14 @@ def crispness_maps(ours: Any, bicubic: Any, original: Any) -> tuple[Any, Any]:
     return gone * could, could * could
 
 
-def _unexplained(wanted: list[Any], given: list[Any]) -> list[Any]:
+def _unexplained(wanted: list[Any], own: list[Any]) -> list[Any]:
     """What a weighted sum of the given maps leaves of each wanted one."""
     numpy = need("numpy")
-    columns = [each.ravel() for each in given]
+    columns = [each.ravel() for each in own]
     products = numpy.array([[float(one @ two) for two in columns] for one in columns])
     products.flat[:: len(columns) + 1] += _TINY * max(1.0, float(products.trace()) / len(columns))
     left = []
     for each in wanted:
         weights = numpy.linalg.solve(products, [float(one @ each.ravel()) for one in columns])
-        left.append(each - sum(float(weight) * one for weight, one in zip(weights, given, strict=True)))
+        left.append(each - sum(float(weight) * one for weight, one in zip(weights, own, strict=True)))
     return left

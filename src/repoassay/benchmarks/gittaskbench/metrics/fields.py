@@ -93,8 +93,8 @@ def fields_right(of: Path, against: Path, *, fields: list[str], format: str) -> 
         wanted = next((value for key, value in theirs if key in names), None)
         if wanted is None:
             raise InfraFault(f"The reference {against.name} has no field {field!r}.")
-        said = next((name for name in names if any(key == name and value for key, value in ours)), "")
-        values = [value for key, value in ours if key == said and value]
+        spelling = next((name for name in names if any(key == name and value for key, value in ours)), "")
+        values = [value for key, value in ours if key == spelling and value]
         if not values or not all(_right(field, value, wanted) for value in values):
             wrong.append(f"{field} is {values[0][:60]!r}" if values else f"{field} is missing")
     return Measurement(1 - len(wrong) / len(fields), "; ".join(wrong))

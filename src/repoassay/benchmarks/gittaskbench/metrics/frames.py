@@ -150,8 +150,8 @@ def _claimed(path: Path) -> int:
     """The number of frames that the header tells, within the bounds; a guess to be checked."""
     cv2 = need("cv2")
     with _opened(path) as capture:
-        told = capture.get(cv2.CAP_PROP_FRAME_COUNT)
-    return int(told) if 0 < told <= _MAX_FRAMES else 0
+        frames = capture.get(cv2.CAP_PROP_FRAME_COUNT)
+    return int(frames) if 0 < frames <= _MAX_FRAMES else 0
 
 
 def _decode(path: Path, places: tuple[int, ...], width: int | None, *, stop: int | None, longest: int) -> Clip:
@@ -164,8 +164,8 @@ def _decode(path: Path, places: tuple[int, ...], width: int | None, *, stop: int
             raise UnreadableOutput(f"its frames of {size[0]} x {size[1]} pixels are not decoded")
         while (stop is None or count < stop) and capture.grab():
             if count in wanted:
-                told, frame = capture.retrieve()
-                if told and frame is not None:
+                is_decoded, frame = capture.retrieve()
+                if is_decoded and frame is not None:
                     frames.append(_scaled(frame, width))
                     indexes.append(count)
             count += 1

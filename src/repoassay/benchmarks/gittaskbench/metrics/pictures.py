@@ -43,10 +43,10 @@ def _read(path: Path, _changed: int, side: int) -> tuple[Any, tuple[int, int]]:
         else:  # A JPEG decoder halves a picture for nothing; twice the wanted size is left for averaging.
             opened.draft("RGB", (2 * wanted[0], 2 * wanted[1]))
             array = numpy.asarray(opened.convert("RGB"))
-    made = cv2.resize(array, wanted, interpolation=cv2.INTER_AREA) if array.shape[1::-1] != wanted else array
-    made = made.astype(numpy.float32)
-    made.flags.writeable = False
-    return made, size
+    pixels = cv2.resize(array, wanted, interpolation=cv2.INTER_AREA) if array.shape[1::-1] != wanted else array
+    pixels = pixels.astype(numpy.float32)
+    pixels.flags.writeable = False
+    return pixels, size
 
 
 def fit(image: Any, width: int, height: int) -> Any:

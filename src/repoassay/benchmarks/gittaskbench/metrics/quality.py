@@ -118,10 +118,10 @@ def _halved(grey: Any) -> Any:
 
 def _thinned(rows: Any) -> Any:
     """Every second of the rows, six less, each the sum of eight neighbours as they weigh."""
-    made = rows[0 : len(rows) - 6 : 2] * _taps()[0]
+    total = rows[0 : len(rows) - 6 : 2] * _taps()[0]
     for place, tap in enumerate(_taps()[1:], 1):
-        made += rows[place : place + 2 * len(made) : 2] * tap
-    return made
+        total += rows[place : place + 2 * len(total) : 2] * tap
+    return total
 
 
 @functools.cache

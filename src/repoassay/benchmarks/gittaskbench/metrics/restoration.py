@@ -64,8 +64,8 @@ def traces_left(of: Path, against: Path, *, traces: Sequence[str]) -> Measuremen
     share = float(max(shares, key=abs))
     rest = float((ours[apart] ** 2).mean() / max(float((theirs[apart] ** 2).mean()), 1e-9)) ** 0.5
     kept = min(rest, 1.0)
-    told = f"{share:.2f} of the scratches, {rest:.2f} of the detail elsewhere"
-    return Measurement(min(abs(share) / kept, _MOST) if kept > 0.01 else _MOST, told)
+    detail = f"{share:.2f} of the scratches, {rest:.2f} of the detail elsewhere"
+    return Measurement(min(abs(share) / kept, _MOST) if kept > 0.01 else _MOST, detail)
 
 
 def _band(shape: tuple[int, int], traces: Sequence[str], width: float) -> Any:
@@ -110,8 +110,8 @@ def noise_left(of: Path, against: Path, *, flat: Sequence[str]) -> Measurement:
     detail = ~noisy & (strength > numpy.quantile(strength[~noisy], 2 / 3))
     noise = float((ours[noisy] ** 2).mean() / max(float((theirs[noisy] ** 2).mean()), 1e-9)) ** 0.5
     kept = float((ours * theirs)[detail].sum()) / max(float((theirs**2)[detail].sum()), 1e-9)
-    told = f"{noise:.2f} of the noise, {kept:.2f} of the detail"
-    return Measurement(min(noise / kept, _MOST) if kept > 0.01 else _MOST, told)
+    detail_text = f"{noise:.2f} of the noise, {kept:.2f} of the detail"
+    return Measurement(min(noise / kept, _MOST) if kept > 0.01 else _MOST, detail_text)
 
 
 @metric(

@@ -118,11 +118,11 @@ def image_edge_gain(of: Path, against: Path, *, share: float | None = None, cris
     contrast = float((coarse[0] * coarse[1]).sum()) / spread if spread > 0 else 1.0
     if not numpy.isfinite(contrast) or contrast < 0.1:
         return Measurement(0.0, f"the contrast is {contrast:.2f} of the original's")
-    told = f"contrast {contrast:.2f} of the original's"
+    detail = f"contrast {contrast:.2f} of the original's"
     crisper = crisp * _crispness(of, against, share) if crisp else 0.0
     if share is None:
-        return Measurement(float(along.sum()) / float(power.sum()) / contrast + crisper, told)
-    return Measurement(_least(along, power, share) / contrast + crisper, told)
+        return Measurement(float(along.sum()) / float(power.sum()) / contrast + crisper, detail)
+    return Measurement(_least(along, power, share) / contrast + crisper, detail)
 
 
 def _least(parts: Any, wholes: Any, share: float) -> float:

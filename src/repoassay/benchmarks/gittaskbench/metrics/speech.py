@@ -96,10 +96,10 @@ def transcript_wer(of: Path, against: Path, *, chinese: bool = False, field: boo
     `chinese` divides words by a segmenter, `field` reads the `text` of a printed result where there is one.
     """
     divide = chinese_words if chinese else words_of
-    said, wanted = _transcript(of, field), reference(_transcript, against)
-    if letters_of(said) == letters_of(wanted) and chinese:
+    transcript, wanted = _transcript(of, field), reference(_transcript, against)
+    if letters_of(transcript) == letters_of(wanted) and chinese:
         return Measurement(0.0, "the same letters")
-    ours, theirs = divide(said), divide(wanted)
+    ours, theirs = divide(transcript), divide(wanted)
     return Measurement(error_rate(ours, theirs), f"{len(ours)} words against {len(theirs)}")
 
 
@@ -127,11 +127,11 @@ def marks_agreement(of: Path, against: Path, *, field: bool = False) -> Measurem
         if there is not None:
             rest.remove(there)
             shared += 1
-    said = ours[1]
-    note = f"{shared} of {len(theirs[1])} marks at their places, {len(said)} set"
-    if not said or not theirs[1] or not ours[0]:
-        return Measurement(float(not said and not theirs[1]), note)
-    return Measurement(min(shared / len(said), shared / len(theirs[1])), note)
+    marks = ours[1]
+    note = f"{shared} of {len(theirs[1])} marks at their places, {len(marks)} set"
+    if not marks or not theirs[1] or not ours[0]:
+        return Measurement(float(not marks and not theirs[1]), note)
+    return Measurement(min(shared / len(marks), shared / len(theirs[1])), note)
 
 
 def _marked(text: str) -> tuple[str, list[tuple[int, str]]]:

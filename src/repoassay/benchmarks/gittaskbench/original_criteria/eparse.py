@@ -268,8 +268,12 @@ def _walk(item: Any) -> Iterator[tuple[tuple[Any, Any], dict[str, Any]]]:
         if {"row", "column", "value"} <= item.keys() or {"row_index", "column_index", "value"} <= item.keys():
             row: Any = item.get("row", item.get("row_index"))
             column: Any = item.get("column", item.get("column_index"))
-            made = {"excel_RC": f"{chr(65 + column)}{row + 1}", "c_header": str(column + 1), "r_header": str(row + 1)}
-            yield (row, column), {"type": "", **made, **item}
+            headers = {
+                "excel_RC": f"{chr(65 + column)}{row + 1}",
+                "c_header": str(column + 1),
+                "r_header": str(row + 1),
+            }
+            yield (row, column), {"type": "", **headers, **item}
         else:
             for inner in item.values():
                 yield from _walk(inner)

@@ -51,9 +51,9 @@ def gtb_funasr_01(of: Path, against: Path) -> Measurement:
     row = [place % 256 for place in range(len(ours) + 1)]
     for number, letter in enumerate(theirs, 1):
         above, row = row, [number % 256]
-        for place, said in enumerate(ours, 1):
+        for place, own_letter in enumerate(ours, 1):
             # Where 256 has become 0, a neighbour may be less than the cell before both.
-            row.append(min(above[place - 1] + (said != letter), above[place] + 1, row[place - 1] + 1) % 256)
+            row.append(min(above[place - 1] + (own_letter != letter), above[place] + 1, row[place - 1] + 1) % 256)
     return Measurement(row[-1] / len(theirs))
 
 
@@ -88,18 +88,18 @@ def gtb_funasr_02(of: Path, against: Path) -> Measurement:
 )
 def gtb_funasr_03(of: Path, against: Path) -> Measurement:
     """1 when the word error rate of jieba's words is at most 0.3 and 70 % of the marks occur, wherever they stand."""
-    said, wanted = (utf8(present(path)).strip() for path in (of, against))
-    if found := re.search(r"'text':\s*'([^']*)'", said):
-        said = found[1]
-    plain = [re.sub(r"[^\w\s]", "", text).replace(" ", "") for text in (said, wanted)]
-    if not said or not plain[0]:
+    transcript, wanted = (utf8(present(path)).strip() for path in (of, against))
+    if found := re.search(r"'text':\s*'([^']*)'", transcript):
+        transcript = found[1]
+    plain = [re.sub(r"[^\w\s]", "", text).replace(" ", "") for text in (transcript, wanted)]
+    if not transcript or not plain[0]:
         raise UnreadableOutput("it holds nothing but punctuation")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         jieba = need("jieba")
     jieba.setLogLevel(60)
     words = error_rate(*(spaced_words(" ".join(jieba.cut(text))) for text in plain)) if plain[0] != plain[1] else 0.0
-    ours, theirs = (Counter(re.findall(r"[^\w\s]", text)) for text in (said, wanted))
+    ours, theirs = (Counter(re.findall(r"[^\w\s]", text)) for text in (transcript, wanted))
     marks = (ours & theirs).total() / max(1, theirs.total())
     good = words <= _LIMITS["words"] and marks >= _LIMITS["marks"]
     return Measurement(float(good), f"word error rate {words:.3f}, marks {marks:.3f}")

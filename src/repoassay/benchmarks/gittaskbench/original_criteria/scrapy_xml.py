@@ -145,9 +145,9 @@ def _pair(item: Element) -> Pair:
             author = _plain(value)
         elif any(part in key.lower() for part in _TEXTS) and not text:
             text = _plain(value)
-    said = re.search(r"([^:]+):\s*['\"](.+?)['\"]", (item.text or "").strip()[:10_000])
-    if said is not None:
-        author, text = author or _plain(said[1]), text or _plain(said[2])
+    match = re.search(r"([^:]+):\s*['\"](.+?)['\"]", (item.text or "").strip()[:10_000])
+    if match is not None:
+        author, text = author or _plain(match[1]), text or _plain(match[2])
     return author, text
 
 

@@ -26,8 +26,12 @@ def _pair(of: Path, against: Path, factors: Sequence[float]) -> tuple[Any, Any, 
     ours, small = raster(of), reference(raster, against)
     allowed = [(round(small.shape[0] * each), round(small.shape[1] * each)) for each in factors]
     if ours.shape[:2] not in allowed:
-        asked = " or ".join(f"{each:g}" for each in factors)
-        return None, None, f"{ours.shape[1]} x {ours.shape[0]} is not {asked} times {small.shape[1]} x {small.shape[0]}"
+        wanted_factors = " or ".join(f"{each:g}" for each in factors)
+        return (
+            None,
+            None,
+            f"{ours.shape[1]} x {ours.shape[0]} is not {wanted_factors} times {small.shape[1]} x {small.shape[0]}",
+        )
     size = (ours.shape[1], ours.shape[0])
     return ours, numpy.asarray(image.fromarray(small).resize(size, image.Resampling.BILINEAR)), ""
 

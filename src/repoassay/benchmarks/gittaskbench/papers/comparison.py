@@ -65,9 +65,9 @@ def _sizes() -> dict[str, dict[str, float]]:
     return sizes
 
 
-def _frameworks(made: Table) -> Table:
+def _frameworks(own: Table) -> Table:
     keys = ("framework", "model", "ecr_all", "tpr_all", "tokens_in_process", "tokens_out_process", "dollars_process")
-    rows: list[tuple[Cell, ...]] = [(THESE_RUNS, *cells_by_key(made, index, *keys)) for index in range(len(made.rows))]
+    rows: list[tuple[Cell, ...]] = [(THESE_RUNS, *cells_by_key(own, index, *keys)) for index in range(len(own.rows))]
     tables = [PAPER.read(name, RunFigures) for name in ("gittaskbench-table-03", "gittaskbench-leaderboard")]
     for table in tables:
         rows += [
@@ -97,10 +97,10 @@ def _frameworks(made: Table) -> Table:
     )
 
 
-def _sweeps(made: Table) -> Table:
+def _sweeps(own: Table) -> Table:
     spent = ("tokens_in_process", "tokens_out_process", "dollars_process")
     keys = ("framework", "model", "limit", "value", "ecr", "tpr", *spent)
-    rows: list[tuple[Cell, ...]] = [(THESE_RUNS, *cells_by_key(made, index, *keys)) for index in range(len(made.rows))]
+    rows: list[tuple[Cell, ...]] = [(THESE_RUNS, *cells_by_key(own, index, *keys)) for index in range(len(own.rows))]
     table = PAPER.read("gittaskbench-table-07", SweepFigures)
     for row in table.row:
         iterations = f", max_iterations={row.iterations}" if row.iterations else ""
@@ -120,11 +120,11 @@ def _sweeps(made: Table) -> Table:
     )  # fmt: skip
 
 
-def _alpha(made: Table) -> Table:
+def _alpha(own: Table) -> Table:
     """A row a repository, as in the paper, and a column for each agent of these runs and each model of the paper."""
     ours: dict[str, dict[str, Cell]] = {}
-    for index in range(len(made.rows)):
-        repository, run, agent, alpha = cells_by_key(made, index, "repository", "run", "agent", "alpha")
+    for index in range(len(own.rows)):
+        repository, run, agent, alpha = cells_by_key(own, index, "repository", "run", "agent", "alpha")
         name = ", ".join(str(part) for part in (run, agent) if part)
         ours.setdefault(_paper_name(str(repository)), {})[name] = alpha
     table = PAPER.read("gittaskbench-table-10", AlphaFigures)
@@ -160,9 +160,9 @@ def _paper_name(repository: str) -> str:
     return _PAPER_NAMES.get(repository.lower()) or known.get(repository.lower(), repository)
 
 
-def _errors(made: Table) -> Table:
+def _errors(own: Table) -> Table:
     rows: list[tuple[Cell, ...]] = [
-        (THESE_RUNS, *cells_by_key(made, index, "agent", "class", "primary")) for index in range(len(made.rows))
+        (THESE_RUNS, *cells_by_key(own, index, "agent", "class", "primary")) for index in range(len(own.rows))
     ]
     table = PAPER.read("gittaskbench-figure-07", ErrorShare)
     rows += [
@@ -177,14 +177,14 @@ def _errors(made: Table) -> Table:
     )  # fmt: skip
 
 
-def _repositories(made: Table) -> Table:
+def _repositories(own: Table) -> Table:
     """Sizes of the repositories of these runs, as far as they are known, and the paper's: cells, then means."""
-    measures = [column.key for column in made.columns if column.key.startswith("size_")]
+    measures = [column.key for column in own.columns if column.key.startswith("size_")]
     ours: dict[tuple[str, str], Cell] = {}
-    for index in range(len(made.rows)):
-        (repository,) = cells_by_key(made, index, "repository")
+    for index in range(len(own.rows)):
+        (repository,) = cells_by_key(own, index, "repository")
         for key in measures:
-            (value,) = cells_by_key(made, index, key)
+            (value,) = cells_by_key(own, index, key)
             ours[_paper_name(str(repository)), key.removeprefix("size_").replace("_", " ")] = value
     rows: list[tuple[Cell, ...]] = [
         (THESE_RUNS, repository, measure, value, None, None) for (repository, measure), value in ours.items()

@@ -24,9 +24,9 @@ __all__ = ["PAPER", "RESQ", "PassRate"]
 
 
 def _resq(tables: Mapping[str, Table]) -> list[Table]:
-    made = tables["pass_at_1"]
+    own = tables["pass_at_1"]
     rows: list[tuple[Cell, ...]] = [
-        (THESE_RUNS, *cells_by_key(made, index, "framework", "model", "pass_at_1")) for index in range(len(made.rows))
+        (THESE_RUNS, *cells_by_key(own, index, "framework", "model", "pass_at_1")) for index in range(len(own.rows))
     ]
     table = PAPER.read("resq-table-02", PassRate)
     rows += [(table.table.cited, "QurrentOS coder", row.model, share_of(row.pass_at_1)) for row in table.row]

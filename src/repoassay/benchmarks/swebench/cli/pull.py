@@ -42,18 +42,18 @@ def pull_images(
     if not isinstance(engine, TaskImageSandbox):
         raise BadInput("Only images of tasks are pulled.", "Give --isolation podman@{image} or docker@{image}.")
     found = instance_tasks(dataset, suite, ((), None, None), store.path / "rows")
-    told: dict[str, str] = {}
+    states: dict[str, str] = {}
     for instance, folder in found.tasks.items():
         image = folder.task.environment.image
         if image is None or (instances and not any(fnmatchcase(instance, glob) for glob in instances)):
             continue
         name = engine.named(image)
         try:
-            told[name] = "pulled" if engine.pull_missing(name) else "here"
+            states[name] = "pulled" if engine.pull_missing(name) else "here"
         except Unavailable as error:
-            told[name] = str(error)
+            states[name] = str(error)
         if not as_json:
-            click.echo(f"{name}  {told[name]}")
+            click.echo(f"{name}  {states[name]}")
     if as_json:
-        print_document({"images": told})
-    raise SystemExit(0 if set(told.values()) <= {"here", "pulled"} else 1)
+        print_document({"images": states})
+    raise SystemExit(0 if set(states.values()) <= {"here", "pulled"} else 1)

@@ -72,19 +72,19 @@ def run(
 
     store = Cache()
     found = instance_tasks(dataset, suite, (mirrors, mirrors_folder, environments), store.path / "rows")
-    asked = _predictions(predictions, found, instances)
+    selection = _predictions(predictions, found, instances)
     bench = GradingContext(found.repositories, store, open_sandbox(isolation, store), timeout=timeout)
     known = VerdictCache(store.path / "verdicts.sqlite") if cache else None
     cancel = threading.Event()
-    every = [name for name in (*found.tasks, *found.refused) if not instances or name in asked]
+    every = [name for name in (*found.tasks, *found.refused) if not instances or name in selection]
     with SubmissionEngine(found.tasks, bench, workers, known, refused=found.refused) as engine:
-        for name in asked:
+        for name in selection:
             engine.check(name)
         with (
             interrupt_sets(cancel, "Repeat the command: verdicts that were reached are known."),
-            _Progress(len([each for each in asked.values() if each.patch]), as_json) as told,
+            _Progress(len([each for each in selection.values() if each.patch]), as_json) as progress,
         ):
-            done = evaluate_predictions(engine, asked, every, out, run_id, cancel=cancel, progress=told)
+            done = evaluate_predictions(engine, selection, every, out, run_id, cancel=cancel, progress=progress)
     assert done is not None  # else the block has raised
     _print(done, as_json)
     raise SystemExit(1 if done.unjudged else 0)
@@ -120,12 +120,12 @@ def _predictions(path: Path, found: RowTasks, globs: tuple[str, ...]) -> dict[st
         return not globs or any(fnmatchcase(name, glob) for glob in globs)
 
     if str(path) == GOLD and not path.exists():
-        asked = gold_predictions(found.tasks, filter(wanted, found.tasks))
+        selection = gold_predictions(found.tasks, filter(wanted, found.tasks))
     else:
-        asked = {name: each for name, each in read_predictions(path).items() if wanted(name)}
-    if not asked:
+        selection = {name: each for name, each in read_predictions(path).items() if wanted(name)}
+    if not selection:
         raise BadInput(f"No prediction matches {' or '.join(map(quote, globs))}.", "Correct --instance.")
-    return asked
+    return selection
 
 
 class _Progress:

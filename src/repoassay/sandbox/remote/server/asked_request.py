@@ -82,5 +82,5 @@ class AskedRequest:
 
 def refuse_file(error: OSError) -> NoReturn:
     """Refuse a request about a file with what the kernel says of it."""
-    told = FileError(errno=error.errno or 5, error=(error.strerror or str(error))[:500])
-    raise RefusedRequest(422, write_message(told)) from None
+    file_error = FileError(errno=error.errno or 5, error=(error.strerror or str(error))[:500])
+    raise RefusedRequest(422, write_message(file_error)) from None

@@ -110,9 +110,9 @@ class HostedSession:
             log=self._log,
         )
 
-    def _command(self, setup: SandboxSetup, asked: CommandRequest) -> Command:
+    def _command(self, setup: SandboxSetup, request: CommandRequest) -> Command:
         fields = {name: getattr(setup, name) for name in SandboxSetup.__dataclass_fields__}
-        return Command(**fields, argv=asked.argv, stdin=asked.stdin, channel=asked.channel, told=self._hear)
+        return Command(**fields, argv=request.argv, stdin=request.stdin, channel=request.channel, on_channel=self._hear)
 
     def _hear(self, data: bytes) -> None:
         with self._changed:
@@ -141,10 +141,10 @@ class HostedSession:
         with self._changed:
             while True:
                 printed = self._printed(log)
-                said = bytes(self._channel[channel : channel + PIECE])
+                channel_piece = bytes(self._channel[channel : channel + PIECE])
                 left = until - time.monotonic()
-                if printed or said or self._outcome or self._fault or left <= 0:
-                    return RemoteState(outcome=self._outcome, fault=self._fault, log=printed, channel=said)
+                if printed or channel_piece or self._outcome or self._fault or left <= 0:
+                    return RemoteState(outcome=self._outcome, fault=self._fault, log=printed, channel=channel_piece)
                 self._changed.wait(min(left, _LOOK))
 
     def _printed(self, start: int) -> bytes:
@@ -175,8 +175,8 @@ class HostedSession:
         run.start()
         return number
 
-    def _run(self, session: SandboxSession, number: int, asked: ExecRequest) -> None:
-        fields = asked.model_dump()
+    def _run(self, session: SandboxSession, number: int, request: ExecRequest) -> None:
+        fields = request.model_dump()
         try:
             outcome, fault = _outcome_of(lambda: session.exec(fields.pop("argv"), **fields))
             state = RemoteState(outcome=outcome, fault=fault, gone=session.ended)

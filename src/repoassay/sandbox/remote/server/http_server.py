@@ -110,8 +110,8 @@ class _Handler(BaseHTTPRequestHandler):
         """The answer to the request; None where it was sent already."""
         parts = urlsplit(self.path)
         query = dict(parse_qsl(parts.query, keep_blank_values=True, encoding="utf-8", errors="surrogateescape"))
-        given = _BEARER.fullmatch(self.headers.get("Authorization", ""))
-        holder = self.server.holder(given[1] if given else None)
+        bearer = _BEARER.fullmatch(self.headers.get("Authorization", ""))
+        holder = self.server.holder(bearer[1] if bearer else None)
         if holder is None:
             raise RefusedRequest(401, "there is no such token")
         length = self.headers.get("Content-Length", "0")
@@ -139,82 +139,82 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
 
-def _describe(asked: AskedRequest) -> bytes:
-    return write_message(asked.host.describe())
+def _describe(request: AskedRequest) -> bytes:
+    return write_message(request.host.describe())
 
 
-def _lacking(asked: AskedRequest) -> bytes:
-    return write_message(TreeNames(trees=asked.host.trees.lacking(asked.holder, asked.message(TreeNames).trees)))
+def _lacking(request: AskedRequest) -> bytes:
+    return write_message(TreeNames(trees=request.host.trees.lacking(request.holder, request.message(TreeNames).trees)))
 
 
-def _take_tree(asked: AskedRequest) -> bytes:
-    stream: Any = asked.handler.rfile  # of which `read` alone is asked
-    asked.host.trees.take(asked.holder, asked.names["tree"], stream, asked.size)
+def _take_tree(request: AskedRequest) -> bytes:
+    stream: Any = request.handler.rfile  # of which `read` alone is asked
+    request.host.trees.take(request.holder, request.names["tree"], stream, request.size)
     return write_message(Acknowledgement())
 
 
-def _open(asked: AskedRequest) -> bytes:
-    name = asked.host.open(asked.holder, asked.message(SessionRequest, MESSAGE))
+def _open(request: AskedRequest) -> bytes:
+    name = request.host.open(request.holder, request.message(SessionRequest, MESSAGE))
     if name is None:
         raise RefusedRequest(503, "all places are taken")
     return write_message(SessionName(session=name))
 
 
-def _state(asked: AskedRequest) -> bytes:
-    return write_message(asked.hosted.state(asked.wait, asked.number("log"), asked.number("channel")))
+def _state(request: AskedRequest) -> bytes:
+    return write_message(request.hosted.state(request.wait, request.number("log"), request.number("channel")))
 
 
-def _close(asked: AskedRequest) -> bytes:
-    asked.hosted.close(cancelled=bool(asked.number("cancelled")))
+def _close(request: AskedRequest) -> bytes:
+    request.hosted.close(cancelled=bool(request.number("cancelled")))
     return write_message(Acknowledgement())
 
 
-def _remove(asked: AskedRequest) -> bytes:
-    asked.host.find(asked.holder, asked.names["session"])
-    asked.host.remove(asked.names["session"])
+def _remove(request: AskedRequest) -> bytes:
+    request.host.find(request.holder, request.names["session"])
+    request.host.remove(request.names["session"])
     return write_message(Acknowledgement())
 
 
-def _exec(asked: AskedRequest) -> bytes:
-    return write_message(ExecNumber(exec=asked.hosted.exec(asked.message(ExecRequest, MESSAGE))))
+def _exec(request: AskedRequest) -> bytes:
+    return write_message(ExecNumber(exec=request.hosted.exec(request.message(ExecRequest, MESSAGE))))
 
 
-def _exec_state(asked: AskedRequest) -> bytes:
-    return write_message(asked.hosted.exec_state(int(asked.names["number"]), asked.wait))
+def _exec_state(request: AskedRequest) -> bytes:
+    return write_message(request.hosted.exec_state(int(request.names["number"]), request.wait))
 
 
-def _kill(asked: AskedRequest) -> bytes:
-    asked.hosted.session.kill()
+def _kill(request: AskedRequest) -> bytes:
+    request.hosted.session.kill()
     return write_message(Acknowledgement())
 
 
-def _read(asked: AskedRequest) -> bytes:
+def _read(request: AskedRequest) -> bytes:
     try:
-        return asked.hosted.session.read(asked.path, min(asked.number("limit"), MESSAGE))
+        return request.hosted.session.read(request.path, min(request.number("limit"), MESSAGE))
     except OSError as error:
         refuse_file(error)
 
 
-def _write(asked: AskedRequest) -> bytes:
+def _write(request: AskedRequest) -> bytes:
     try:
-        with asked.body() as data:
-            asked.hosted.session.write(asked.path, data, executable=bool(asked.number("executable")))
+        with request.body() as data:
+            request.hosted.session.write(request.path, data, executable=bool(request.number("executable")))
     except OSError as error:
         refuse_file(error)
     return write_message(Acknowledgement())
 
 
-def _snapshot(asked: AskedRequest) -> bytes:
+def _snapshot(request: AskedRequest) -> bytes:
     try:
-        name = asked.hosted.session.snapshot(*asked.message(SnapshotRequest).folders)
+        name = request.hosted.session.snapshot(*request.message(SnapshotRequest).folders)
     except OSError as error:
         refuse_file(error)
     return write_message(SnapshotName(snapshot=name))
 
 
-def _diff(asked: AskedRequest) -> bytes:
+def _diff(request: AskedRequest) -> bytes:
     try:
-        changes = asked.hosted.session.diff(asked.query["name"])
+        changes = request.hosted.session.diff(request.query["name"])
     except BadInput as error:
         raise RefusedRequest(404, error.message) from None
     except OSError as error:
@@ -227,23 +227,23 @@ def _diff(asked: AskedRequest) -> bytes:
     return write_message(RemoteChanges(changes=tuple(found)))
 
 
-def _collected(asked: AskedRequest) -> None:
-    number = int(asked.names["number"])
-    places = asked.hosted.collected
+def _collected(request: AskedRequest) -> None:
+    number = int(request.names["number"])
+    places = request.hosted.collected
     if number >= len(places):
         raise KeyError(number)
     tree = {".": places[number]}
     size = measure_tree(tree)[1]
-    asked.handler.server.clock.allow(asked.handler.connection, size)
-    asked.handler.start_answer(200, size)
-    write_tree(tree, asked.handler.wfile)
+    request.handler.server.clock.allow(request.handler.connection, size)
+    request.handler.start_answer(200, size)
+    write_tree(tree, request.handler.wfile)
 
 
-def _forward(asked: AskedRequest) -> bytes | None:
-    came = asked.hosted.accept(int(asked.names["port"]), asked.wait)
+def _forward(request: AskedRequest) -> bytes | None:
+    came = request.hosted.accept(int(request.names["port"]), request.wait)
     if came is None:
         return write_message(Acknowledgement())
-    handler = asked.handler
+    handler = request.handler
     with came:
         handler.send_response(101)
         handler.send_header("Connection", "Upgrade")
