@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -14,7 +15,7 @@ from repoassay.benchmarks.resq import ResqRow
 from repoassay.benchmarks.swebench import SweRow
 from repoassay.benchmarks.swebench.relatives import MultiRow, SmithRow
 from repoassay.errors import BadInput, Unavailable
-from repoassay.formats import EditRow, Row, RowId, TaskParts
+from repoassay.formats import EditRow, Row, RowId, TaskParts, row_tasks
 from repoassay.formats.row_formats import bundled_formats, to_row
 from repoassay.formats.row_tasks import task_of_row
 from repoassay.formats.write_task import write_task
@@ -103,3 +104,20 @@ def test_what_fails_in_a_format_is_one_sentence(tmp_path: Path) -> None:
         to_row(SimpleNamespace())
     with pytest.raises(ValidationError):
         NoteRow.model_validate({"note": 3})
+
+
+def test_a_row_is_made_a_task_anew_when_the_code_beside_its_class_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "notes_of_others"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "rows.py").write_text("from formats.test_edit_row import NoteRow\n\n\nclass Row(NoteRow): ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    row = import_module("notes_of_others.rows").Row(note="a")
+    places = set()
+    for recipe in ("", "LATER = True\n"):
+        (package / "recipes.py").write_text(recipe)
+        row_tasks._rules_of.cache_clear()  # as in a later process
+        places |= {task_of_row(row, tmp_path / "rows", None).path for _ in range(2)}
+    assert len(places) == 2

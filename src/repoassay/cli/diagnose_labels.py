@@ -23,7 +23,7 @@ __all__ = ["add_label", "list_labels", "score_labels"]
 
 @click.command("label")
 @click.argument("attempt", shell_complete=complete_runs)
-@click.argument("said", metavar="CLASS")
+@click.argument("value", metavar="CLASS")
 @click.option("--by", "author", required=True, metavar="NAME", help="Who says so.")
 @click.option("--note", default="", metavar="TEXT", help="Why, in a person's words.")
 @click.option("--subclass", metavar="NAME", help="Subclass, such as missing_package (docs/diagnosis.md).")

@@ -62,8 +62,8 @@ class GradingContext:
         return self._with_oracle(replace(self, sandbox=sandbox))
 
     def ending_with(self, cancel: threading.Event) -> GradingContext:
-        """The same, but that whatever runs for it in a sandbox ends when the event is set."""
-        return self._with_oracle(replace(self, sandbox=CancellableSandbox(self.sandbox, cancel), cancel=cancel))
+        """The same with an oracle of its own, but that whatever runs in a sandbox for it ends when the event is set."""
+        return replace(self, sandbox=CancellableSandbox(self.sandbox, cancel), cancel=cancel)
 
     def go_on(self) -> None:
         """Raise `Interrupted` where the event that ends it is set."""

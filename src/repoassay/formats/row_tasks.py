@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import repoassay
 from repoassay.errors import BadInput, Unavailable
 from repoassay.formats.edit_row import EditRow
 from repoassay.formats.row_supplies import RowSupplies
@@ -69,7 +70,8 @@ def task_of_row(row: EditRow, place: Path, mirrors: Mapping[str, Path] | None) -
         BadInput: When the row cannot be used.
     """
     places = {url: str(path) for url, path in sorted((mirrors or {}).items())}
-    digest = hashlib.sha256(repr((json.dumps(row.to_json()), places, repoassay.__version__)).encode()).hexdigest()[:32]
+    identity = repr((json.dumps(row.to_json()), places, _rules_of(type(row))))
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:32]
     folder = place / digest / safe_id(row.name)
     if not folder.is_dir():
         try:
@@ -78,3 +80,11 @@ def task_of_row(row: EditRow, place: Path, mirrors: Mapping[str, Path] | None) -
             if not folder.is_dir():  # else somebody else was faster
                 raise
     return read_task(folder, metrics=names())
+
+
+@functools.cache
+def _rules_of(kind: type) -> str:
+    """A digest of the code that makes tasks of rows of a class: this room, and the class's module with its package."""
+    own = Path(inspect.getfile(kind))
+    files = [*Path(__file__).parent.rglob("*.py"), *(own.parent.rglob("*.py") if "." in kind.__module__ else [own])]
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in sorted(files))).hexdigest()

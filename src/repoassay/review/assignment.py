@@ -59,7 +59,7 @@ def design(
     raters: Sequence[str],
     items: Sequence[str],
     overlap: int,
-    known: Mapping[str, Iterable[str]] | None = None,
+    raters_of_items: Mapping[str, Iterable[str]] | None = None,
 ) -> dict[str, tuple[str, ...]]:
     """Give every item to `overlap` raters so that loads differ by at most one and pairs meet about equally often.
 
@@ -71,7 +71,7 @@ def design(
         raters: Who can be given items.
         items: What is given.
         overlap: Raters an item needs.
-        known: Raters an item has already; they stay and count.
+        raters_of_items: Raters an item has already; they stay and count.
 
     Returns:
         For each item the raters added, in order of `raters`.
@@ -84,7 +84,7 @@ def design(
             f"Each item needs {overlap} raters, but the study has {len(set(raters))}.",
             "Invite more, or lower `overlap`.",
         )
-    before = {item: set((known or {}).get(item, ())) for item in items}
+    before = {item: set((raters_of_items or {}).get(item, ())) for item in items}
     load = {rater: sum(rater in has for has in before.values()) for rater in raters}
     met: defaultdict[frozenset[str], int] = defaultdict(int)
     for has in before.values():

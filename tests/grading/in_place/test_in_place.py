@@ -13,7 +13,7 @@ import repoassay
 from grading.in_place.conftest import Judge, diff
 from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.validate import validate_task
-from repoassay.errors import InfraFault
+from repoassay.errors import InfraFault, Interrupted
 from repoassay.grading.oracle import oracle, recording_runs
 from repoassay.tasks.folder import TaskFolder
 from repoassay.tasks.read import read_task
@@ -222,6 +222,30 @@ def test_a_proof_that_is_given_up_says_nothing_of_the_task(judge: Judge, tmp_pat
     with pytest.raises(InfraFault, match="given up"):
         judge(folder, SOLUTION, ended)
     assert judge(folder, SOLUTION).outcome is Outcome.PASSED
+
+
+def test_a_proof_ends_when_the_event_is_set_that_ends_a_context(judge: Judge, tmp_path: Path) -> None:
+    checks = f"{CHECKS}\nimport time\ntime.sleep(30)\n# {uuid.uuid4()}\n"
+    folder = make_task(tmp_path / "slow", checks=checks)
+    layout = lay_out(folder, None, judge.cache, judge.sandbox)
+    ended = threading.Event()
+    bench = GradingContext(None, judge.cache, judge.sandbox).ending_with(ended)
+    threading.Timer(2, ended.set).start()
+    with pytest.raises(Interrupted):
+        bench.oracle.proof(folder, layout.base, layout.environment)
+
+
+def test_a_fault_that_passes_is_not_kept_for_ever(
+    judge: Judge, shop: TaskFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layout = lay_out(shop, None, judge.cache, judge.sandbox)
+    environment = tmp_path / f"environment-{uuid.uuid4()}"
+    for _ in range(2):  # the second time it is only remembered
+        with pytest.raises(InfraFault):
+            judge.oracle.proof(shop, layout.base, environment)
+        environment.symlink_to(layout.environment) if not environment.is_symlink() else None
+    monkeypatch.setattr("repoassay.grading.oracle.oracle._AGAIN", 0.0)
+    assert judge.oracle.proof(shop, layout.base, environment).fail_to_pass
 
 
 @pytest.mark.exhaustive

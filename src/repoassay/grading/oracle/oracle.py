@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 from pathlib import Path
 
 from repoassay.errors import InfraFault
@@ -19,6 +20,8 @@ from repoassay.types import IsolationGrade
 __all__ = ["Oracle"]
 
 _UNATTESTED = "its sandbox is of a grade in which no pass is attested"
+_AGAIN = 1800.0
+"""Seconds after which a task that could not be proven is tried again: it may have been the machine that failed."""
 _LEAST_SECONDS, _TIMES_PROOF = 60.0, 10.0
 """A run in place may take so long while it is recorded, or so many times what the slowest run of the proof took."""
 
@@ -37,7 +40,8 @@ class Oracle:
         self._python, self._javascript = Python(self._judge), JavaScript(sandbox)
         self._javascript_in_place = JavaScript(sandbox, in_place=True)
         self._known: dict[tuple[str, Path, Path], Reference | None] = {}
-        self._proofs: dict[tuple[str, Path, Path], TaskProof | InfraFault] = {}
+        self._proofs: dict[tuple[str, Path, Path], TaskProof] = {}
+        self._faults: dict[tuple[str, Path, Path], tuple[float, InfraFault]] = {}
         self._lock = threading.Lock()
 
     def reference(self, folder: TaskFolder, base: Path, environment: Path) -> Reference | None:
@@ -90,18 +94,18 @@ class Oracle:
             InfraFault: When it is unproven here, so that nobody can be judged, or `cancel` was set.
         """
         key = (folder.digest, base, environment)
-        found = self._proofs.get(key)
-        if found is None:
-            try:
-                found = proof_of(folder, base, environment, self._sandbox, self._cache, cancel)
-            except InfraFault as fault:
-                if cancel is not None and cancel.is_set():
-                    raise  # it says nothing of the task
-                found = fault
-            self._proofs[key] = found
-        if isinstance(found, InfraFault):
-            raise found
-        return found
+        if key in self._proofs:
+            return self._proofs[key]
+        at, fault = self._faults.get(key, (-_AGAIN, None))
+        if fault is not None and time.monotonic() - at < _AGAIN:
+            raise fault
+        try:
+            self._proofs[key] = proof_of(folder, base, environment, self._sandbox, self._cache, cancel)
+        except InfraFault as error:
+            if cancel is None or not cancel.is_set():  # else it says nothing of the task
+                self._faults[key] = (time.monotonic(), error)
+            raise
+        return self._proofs[key]
 
     def language(self, folder: TaskFolder) -> Language:
         """What a task's tests are written in."""

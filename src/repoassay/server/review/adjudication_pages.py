@@ -63,12 +63,12 @@ def all_items(desk: Here, led: AsLead) -> Response:
 
 
 @router.get("/items/{item}")
-def one(desk: Here, led: AsLead, item: str, saved: bool = False) -> Response:
+def one(desk: Here, led: AsLead, item: str, made: bool = False) -> Response:
     """One item with everybody's answers; who made it only when asked for, which the log keeps."""
-    return _one(desk, led, item, saved, "")
+    return _one(desk, led, item, made, "")
 
 
-def _one(desk: ReviewState, led: Led, item: str, saved: bool, wrong: str) -> Response:
+def _one(desk: ReviewState, led: Led, item: str, made: bool, wrong: str) -> Response:
     shown = _shown(desk, led, item)
     known = gather(desk.database, led.study)
     labels = consensus(known.ratings, known.rubric, known.settled).get(item, {})
@@ -78,7 +78,7 @@ def _one(desk: ReviewState, led: Led, item: str, saved: bool, wrong: str) -> Res
     base = f"/review/studies/{led.study}/items/{item}"
     fast = _FAST * typical[len(typical) // 2] if typical else 0.0
     evidence = None
-    if saved:
+    if made:
         evidence = evidence_of(hidden_of(desk.database, led.study, item), lead=True)
         desk.database.write(
             lambda connection: append(connection, led.study, desk.now(), "unmasked", led.viewer.id, item)
