@@ -53,10 +53,10 @@ def score(cases: Iterable[tuple[str, str, str]]) -> Score:
         ValueError: When a value is none of these.
     """
     triples = tuple(cases)
-    strange = {value for _, true, answers in triples for value in (true, answers)} - set(VALUES)
+    strange = {value for _, true, answer in triples for value in (true, answer)} - set(VALUES)
     if strange:
         raise ValueError(f"{sorted(strange)} are no labels; use {', '.join(VALUES)}")
-    table = Counter((true, answers) for _, true, answers in triples)
+    table = Counter((true, answer) for _, true, answer in triples)
     classes = []
     for value in VALUES:
         right = table[value, value]
@@ -64,7 +64,7 @@ def score(cases: Iterable[tuple[str, str, str]]) -> Score:
         true = sum(count for (other, _), count in table.items() if other == value)
         classes.append(ClassScore(value, answers, true, right, wilson(right, answers), wilson(right, true)))
     right = sum(table[value, value] for value in VALUES)
-    wrong = tuple((name, true, answers) for name, true, answers in triples if true != answers)
+    wrong = tuple((name, true, answer) for name, true, answer in triples if true != answer)
     return Score(len(triples), right, wilson(right, len(triples)), dict(table), tuple(classes), wrong)
 
 

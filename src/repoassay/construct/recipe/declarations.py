@@ -45,7 +45,7 @@ class RequirementSource:
     extra: str = ""
 
 
-_DEEPEST, _LONGEST = 4, 2**14
+_DEEPEST, _LONGEST = 4, 2**14  # how often names in values are replaced, and characters of a section at most
 _OTHER_WORDS = frozenset({
     "mypy", "lint", "docs", "doc", "typing", "bench", "benchmark", "fuzz", "release", "publish", "min", "minimal",
     "minimum", "oldest", "lowest", "nightly", "pre", "coverage", "random",

@@ -23,7 +23,7 @@ _WORKFLOWS = (
 )  # fmt: skip
 
 
-_BASES = frozenset({"testenv", "env_run_base"})
+_BASES = frozenset({"testenv", "env_run_base"})  # sections that every environment of tox begins with
 
 
 def requirement_files(project: Project, *, pinned: bool) -> Iterator[RequirementSource]:
