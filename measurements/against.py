@@ -162,6 +162,7 @@ def main() -> None:
     parser.add_argument("--published", type=Path)
     parser.add_argument("--published-python", default=sys.executable)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--times", type=int, default=4, help="how often a round has each row (4)")
     parser.add_argument("--run-always", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="against-") as scratch:
@@ -185,10 +186,11 @@ def main() -> None:
             theirs = published_rows(rows, place)
             workers["published"] = worker(given.published_python, THEIRS, str(given.published.absolute()), theirs,
                                           place / "published", f"{place / 'bin'}:")  # fmt: skip
-        compare(workers, rows, given.rounds)
+        compare(workers, rows, given.rounds, given.times)
 
 
-def compare(workers: dict[str, subprocess.Popen[str]], rows: list[dict[str, object]], rounds: int) -> None:
+def compare(workers: dict[str, subprocess.Popen[str]], rows: list[dict[str, object]], rounds: int,
+            times: int) -> None:  # fmt: skip
     """Have everybody grade the same submissions in turns."""
     solutions = [(row["id"], row["solution_patch"], "unittest.main()" in str(row["test_script"])) for row in rows]
     kinds: dict[str, tuple[list[tuple[object, object]], str]] = {
@@ -201,7 +203,7 @@ def compare(workers: dict[str, subprocess.Popen[str]], rows: list[dict[str, obje
         for kind, (pairs, expected) in kinds.items():
             for name, process in workers.items():
                 assert process.stdin and process.stdout
-                process.stdin.write(json.dumps(pairs) + "\n")
+                process.stdin.write(json.dumps(pairs * (times if number else 1)) + "\n")
                 process.stdin.flush()
                 told = json.loads(process.stdout.readline())
                 wrong = [word for word in told["words"] if word != expected]
@@ -214,11 +216,11 @@ def compare(workers: dict[str, subprocess.Popen[str]], rows: list[dict[str, obje
                     print(f"first round, {kind}: {name} {told['wall']:.1f} s, {told['cpu']:.1f} s CPU{recorded}")
     for kind in kinds:
         for name in workers:
-            count = len(kinds[kind][0])
+            count = times * len(kinds[kind][0])
             wall, cpu = (statistics.median(each) / count for each in zip(*spent[kind, name], strict=True))
             line = f"{kind:<36} {name:<10} {1 / wall:7.2f}/s  {1000 * cpu:7.1f} ms CPU each"
             if name != "now":
-                ratios = [(other[0] / own[0], other[1] / own[1])
+                ratios = [(other[0] / own[0], other[1] / max(own[1], 0.01))
                           for own, other in zip(spent[kind, "now"], spent[kind, name], strict=True)]  # fmt: skip
                 by_wall, by_cpu = (sorted(each) for each in zip(*ratios, strict=True))
                 line += f"   now is {statistics.median(by_wall):.1f}x by wall ({by_wall[0]:.1f}..{by_wall[-1]:.1f})"

@@ -167,6 +167,8 @@ class WarmParent:
 
     def close(self) -> None:
         """End it, and with it every job."""
+        if self._waiting:
+            self._process.kill()  # by itself it would end after its jobs
         self._stack.close()
 
     def retire(self) -> None:
