@@ -13,17 +13,19 @@ from pathlib import Path
 import pytest
 
 from repoassay.errors import BadInput, InfraFault
-from repoassay.sandbox.cache import SANDBOX_UID, Cache, lock_limit, remove_tree, settle
+from repoassay.sandbox.cache import SANDBOX_UID, Cache, lock_limit, remove_tree, scratch_beside, settle
 
 BUILDER = """
 import os, sys, time
 from pathlib import Path
-from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.cache import Cache, scratch_beside
 def build(part):
     with open(sys.argv[2], "a") as log:
         log.write("built\\n")
-    (part / "half").write_text("x")
-    time.sleep(0.5)
+    with scratch_beside(part) as scratch:
+        (scratch / "downloaded").write_text("x")
+        (part / "half").write_text("x")
+        time.sleep(0.5)
     (part / "whole").write_text("x")
 entry = Cache(Path(sys.argv[1])).entry("things", "key", build)
 assert (entry / "whole").exists()
@@ -82,8 +84,15 @@ def test_a_builder_that_was_killed_leaves_nothing_that_counts(tmp_path: Path) ->
             assert time.monotonic() < end
             time.sleep(0.01)
         process.kill()
-    entry = Cache(tmp_path / "cache").entry("things", "key", lambda part: (part / "again").touch())
+
+    def build(part: Path) -> None:
+        with scratch_beside(part) as scratch:
+            assert list(scratch.iterdir()) == []
+        (part / "again").touch()
+
+    entry = Cache(tmp_path / "cache").entry("things", "key", build)
     assert [path.name for path in entry.iterdir()] == ["again"]
+    assert list(entry.parent.iterdir()) == [entry]
 
 
 def test_entries_of_other_keys_do_not_wait(tmp_path: Path) -> None:

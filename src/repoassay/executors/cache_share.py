@@ -15,6 +15,7 @@ from pathlib import Path
 
 from repoassay.errors import InfraFault
 from repoassay.executors.parcels import MOST_BYTES, pack_tree, unpack_tree
+from repoassay.sandbox import scratch_beside
 from repoassay.workspace import manifest_place
 
 __all__ = ["SHARED_KINDS", "ShareFolder", "pack_entry", "share_key", "unpack_entry"]
@@ -51,15 +52,15 @@ def unpack_entry(data: bytes, part: Path) -> None:
     Raises:
         InfraFault: It is nothing of the kind.
     """
-    with tempfile.TemporaryDirectory(prefix=".received-", dir=part.parent) as place:
-        unpack_tree(data, Path(place))
-        manifest = Path(place, _MANIFEST)
-        if not Path(place, _TREE).is_dir() or any(each.is_symlink() for each in Path(place).iterdir()):
+    with scratch_beside(part) as place:
+        unpack_tree(data, place)
+        manifest = place / _MANIFEST
+        if not (place / _TREE).is_dir() or any(each.is_symlink() for each in place.iterdir()):
             raise InfraFault("What was sent is no entry of the cache: its content would lie elsewhere.")
         if manifest.is_file():
             manifest.replace(manifest_place(part))
         part.rmdir()
-        Path(place, _TREE).rename(part)
+        (place / _TREE).rename(part)
 
 
 class ShareFolder:

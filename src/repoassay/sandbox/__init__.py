@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         EntryShare as EntryShare,
         lock_limit as lock_limit,
         remove_tree as remove_tree,
+        scratch_beside as scratch_beside,
         settle as settle,
     )
     from repoassay.sandbox.cancellable import CancellableSandbox as CancellableSandbox

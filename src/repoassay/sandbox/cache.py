@@ -18,7 +18,7 @@ from typing import Protocol
 from repoassay.errors import BadInput, InfraFault
 from repoassay.records import cache_path
 
-__all__ = ["SANDBOX_UID", "Cache", "EntryShare", "lock_limit"]
+__all__ = ["SANDBOX_UID", "Cache", "EntryShare", "lock_limit", "scratch_beside"]
 
 SANDBOX_UID = 63_917
 """Host account of sandboxed commands when we run as root: an unprivileged number that should own nothing else."""
@@ -39,6 +39,18 @@ def lock_limit(cancel: threading.Event) -> Iterator[None]:
         yield
     finally:
         _LIMITS.cancel = before
+
+
+@contextlib.contextmanager
+def scratch_beside(part: Path) -> Iterator[Path]:
+    """An empty folder on the disk of an entry in the making; what a killed process left in it goes first."""
+    place = part.with_name(f"{part.name}.scratch")
+    remove_tree(place)
+    place.mkdir(mode=0o700)
+    try:
+        yield place
+    finally:
+        remove_tree(place)
 
 
 class EntryShare(Protocol):

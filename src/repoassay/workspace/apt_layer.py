@@ -11,11 +11,10 @@ import hashlib
 import os
 import platform
 import subprocess
-import tempfile
 from pathlib import Path
 
 from repoassay.errors import InfraFault, Unavailable
-from repoassay.sandbox import Access, Cache, Command, Mount, Sandbox, settle
+from repoassay.sandbox import Access, Cache, Command, Mount, Sandbox, scratch_beside, settle
 from repoassay.types import Ended, Limits
 from repoassay.workspace.build_output import intact_entry, manifest_place, take_over
 
@@ -45,8 +44,8 @@ def apt_layer(names: tuple[str, ...], cache: Cache, sandbox: Sandbox) -> Path:
     identity = " ".join((_FORMAT, platform.machine(), has, *sorted(set(names))))
 
     def build(part: Path) -> None:
-        with tempfile.TemporaryDirectory(prefix=".apt-", dir=part.parent) as place:
-            packages = _download(names, Path(place))
+        with scratch_beside(part) as place:
+            packages = _download(names, place)
             settle(part)
             if packages:
                 _unpack(packages, part, sandbox)

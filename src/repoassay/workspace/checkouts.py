@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from repoassay.errors import InfraFault
-from repoassay.sandbox import Cache, settle
+from repoassay.sandbox import Cache, scratch_beside, settle
 from repoassay.tasks import TaskFolder, digest_folder
 from repoassay.types import Repository
 from repoassay.workspace.git import ATTRIBUTES, run_git
@@ -98,10 +97,10 @@ def _fill(part: Path, repository: Repository, local: Path | None, cache: Cache) 
 
 
 def _fill_part(url: str, revision: str, subdirectory: str, part: Path) -> None:
-    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=part.parent) as place:
-        fetch_folders(url, revision, (subdirectory,), Path(place))
-        inner = Path(place, subdirectory)
-        if not inner.resolve().is_relative_to(Path(place).resolve()):
+    with scratch_beside(part) as place:
+        fetch_folders(url, revision, (subdirectory,), place)
+        inner = place / subdirectory
+        if not inner.resolve().is_relative_to(place.resolve()):
             raise InfraFault(f"The folder {subdirectory} of {url} is a link that leads out of the repository.")
         for item in sorted(inner.iterdir()):
             item.rename(part / item.name)
