@@ -59,11 +59,11 @@ def test_the_newest_of_a_release_line_is_taken_and_never_the_systems_own(
     monkeypatch.setenv("PATH", ":".join([*(str(tmp_path / name) for name in told), "/usr/bin", "/bin"]))
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "none"))
     monkeypatch.setattr(interpreters, "_managed", lambda: ())
-    interpreters._found.cache_clear()
+    interpreters._installed.cache_clear()
     try:
         assert find_interpreter("3.9").version == (3, 9, 11)
     finally:
-        interpreters._found.cache_clear()
+        interpreters._installed.cache_clear()
 
 
 @pytest.mark.exhaustive

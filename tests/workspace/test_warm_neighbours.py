@@ -155,8 +155,8 @@ def test_memory_that_was_swapped_out_is_seen(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_place_that_is_long_taken_down_ends_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is answered for meanwhile; who keeps the dead from being buried is another matter (`test_warm_gate.py`)."""
-    assert server_module._dead_are_kept() in (True, False)  # of the whole machine here, so either may be true
-    monkeypatch.setattr(server_module, "_dead_are_kept", lambda: False)
+    assert server_module._has_unburied_dead() in (True, False)  # of the whole machine here, so either may be true
+    monkeypatch.setattr(server_module, "_has_unburied_dead", lambda: False)
     child = os.fork()
     if child == 0:
         os.read(os.pipe()[0], 1)

@@ -166,7 +166,7 @@ class ConfiguredAgent:
 
     def _collect(self, values: Mapping[str, str]) -> tuple[ExportSpec, ...]:
         """Each folder below a name of its own, so that nothing an agent writes meets what another folder has."""
-        folders = {TRANSCRIPT: "files", **{path: PurePosixPath(path).name for path in self._kept(values)}}
+        folders = {TRANSCRIPT: "files", **{path: PurePosixPath(path).name for path in self._kept_paths(values)}}
         return tuple(
             ExportSpec(path, self._into / "transcript" / name, max_bytes=_KEPT_BYTES, max_files=_KEPT_FILES)
             for path, name in folders.items()
@@ -175,12 +175,12 @@ class ConfiguredAgent:
     def _own_folders(self, values: Mapping[str, str]) -> list[str]:
         """Folders that are kept or have files of ours, and those on the way there: all must belong to the agent."""
         files = (PurePosixPath(_fill(item.path, values)).parent for item in self._agent.spec.run.file)
-        folders = [*map(PurePosixPath, self._kept(values)), *files]
+        folders = [*map(PurePosixPath, self._kept_paths(values)), *files]
         every = {way for folder in folders for way in (folder, *folder.parents)}
         tops = (PurePosixPath(HOME), PurePosixPath(TRANSCRIPT))
         return sorted(str(way) for way in every if any(top in way.parents for top in tops))
 
-    def _kept(self, values: Mapping[str, str]) -> tuple[str, ...]:
+    def _kept_paths(self, values: Mapping[str, str]) -> tuple[str, ...]:
         return tuple(_fill(path, values) for path in self._agent.spec.transcript.keep)
 
 

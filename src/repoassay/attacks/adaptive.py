@@ -127,7 +127,7 @@ def forge(
         for name, search in searches.items():
             results = [test for test in verdict.tests if name in (test.id, _ALL)]
             search.learn(_score(results, verdict, lines))
-            search.more([found for test in results for found in _said(test.message)])
+            search.more([found for test in results for found in _expected_literals(test.message)])
         won |= {test.id for test in verdict.tests if test.outcome == "passed"}
     return Won(number, False, len(target.tests), len(won), grade_told, bool(spied))
 
@@ -148,7 +148,7 @@ def _spied(verdict: Verdict) -> str:
     return ""
 
 
-def _said(message: str) -> list[str]:
+def _expected_literals(message: str) -> list[str]:
     """Literals that the end of a message names, where a failed assertion says what it wanted."""
     tail = message[message.rfind("Error") :]
     wanted = [repr(line) for line in re.findall(r"^\s*- (.*)$", tail, re.MULTILINE)]

@@ -78,13 +78,13 @@ def run(
             for ground, attack in wanted:
                 if cancel.is_set():
                     return
-                known = _known(kept, ground, attack, plain)
+                known = _logged_trial(kept, ground, attack, plain)
                 future = None if known else pool.submit(run_trial, ground, attack, plain=plain, cancel=cancel)
                 pending.append((future, known))
                 while len(pending) > 2 * workers:
-                    yield from _taken(pending, kept, cancel)
+                    yield from _next_trial(pending, kept, cancel)
             while pending and not cancel.is_set():
-                yield from _taken(pending, kept, cancel)
+                yield from _next_trial(pending, kept, cancel)
         except BaseException:  # an interrupt, or nobody wants the rest: what is under way need not come to its end
             cancel.set()
             raise
@@ -94,12 +94,12 @@ def run(
                     future.cancel()
 
 
-def _known(kept: TrialLog, ground: AttackGround, attack: Attack, plain: bool) -> Trial | None:
+def _logged_trial(kept: TrialLog, ground: AttackGround, attack: Attack, plain: bool) -> Trial | None:
     with_plain = plain and attack.plain and ground.believes
     return kept.get(ground.folder.task.id, ground.folder.digest, attack.name, attack.digest(ground.target), with_plain)
 
 
-def _taken(
+def _next_trial(
     pending: deque[tuple[Future[Trial] | None, Trial | None]], kept: TrialLog, cancel: threading.Event
 ) -> Iterator[tuple[Trial, bool]]:
     future, known = pending.popleft()
@@ -145,10 +145,10 @@ def by_task(trials: Iterable[Trial]) -> list[ForgerFeedback]:
     grouped: dict[str, list[Trial]] = {}
     for trial in trials:
         grouped.setdefault(trial.task, []).append(trial)
-    return [_told(task, found) for task, found in grouped.items()]
+    return [_feedback_of(task, found) for task, found in grouped.items()]
 
 
-def _told(task: str, trials: list[Trial]) -> ForgerFeedback:
+def _feedback_of(task: str, trials: list[Trial]) -> ForgerFeedback:
     fooled = Counter(test for trial in trials for test in trial.fooled)
     return ForgerFeedback(
         task=task,

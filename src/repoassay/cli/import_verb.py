@@ -122,7 +122,7 @@ def _run(
         origin = begun.plan.origin
         done = ImportedRun(begun, count, count, missing=origin.missing if origin else ())
     else:
-        done = _taken(kind, source, folder, found, as_json)
+        done = _import(kind, source, folder, found, as_json)
     judged = 0
     if judge and found is not None:
         from repoassay.engine import GradingContext
@@ -140,7 +140,7 @@ def _run(
     _print_run(done, judged, as_json)
 
 
-def _taken(kind: str | None, source: Path, folder: Path, suite: SuiteFolder | None, as_json: bool) -> ImportedRun:
+def _import(kind: str | None, source: Path, folder: Path, suite: SuiteFolder | None, as_json: bool) -> ImportedRun:
     from repoassay.interchange import import_run
 
     with _progress("attempts read", as_json) as count_up:
@@ -219,7 +219,7 @@ def _tasks(
 
         done = import_suite(
             kind, source, folder, open_bench, sample=sample, seed=seed, resume=timeout is not None,
-            progress=_told(as_json),
+            progress=_progress_reporter(as_json),
         )  # fmt: skip
         done = replace(done, found=done.found + len(absent), refused=[*absent, *done.refused])
         proofs = [] if timeout is None else _prove(done, open_bench(), workers, timeout, as_json)
@@ -241,7 +241,7 @@ def _tasks(
         raise SystemExit(1)
 
 
-def _told(as_json: bool) -> Callable[[int, int], None]:
+def _progress_reporter(as_json: bool) -> Callable[[int, int], None]:
     """Progress on the error stream, for people alone."""
 
     def told(count: int, total: int) -> None:

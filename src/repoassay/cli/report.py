@@ -100,7 +100,7 @@ def report(
         print_report(load_run(folders[0]), as_json=as_json, html=html, page=not no_html, reviews=reviewed)
         return
     chosen = _formats(formats)
-    wanted = replace(_wanted(scores, sizes, beside, cut_offs, diagnose), quality=quality, reviewed=reviewed)
+    wanted = replace(_table_selection(scores, sizes, beside, cut_offs, diagnose), quality=quality, reviewed=reviewed)
     _set(folders, out, chosen, wanted, as_json)
 
 
@@ -112,7 +112,7 @@ def _formats(text: str) -> tuple[str, ...]:
     return chosen
 
 
-def _wanted(
+def _table_selection(
     scores: Path | None, sizes: Path | None, beside: str, cut_offs: tuple[str, ...], diagnose: int
 ) -> TableSelection:
     from repoassay.report import TableSelection, offered_tables, read_cut_offs, read_scores, read_sizes

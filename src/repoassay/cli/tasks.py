@@ -186,7 +186,7 @@ def _page(folder: TaskFolder, strength: TaskStrength | None) -> Iterator[str]:
         if published:
             yield f"-- {reading.value} criteria"
         for stage, criterion in task.grading.criteria(reading):
-            yield f"{stage + ':':<14}{printable(_asked(criterion), 400)}"
+            yield f"{stage + ':':<14}{printable(_criterion_line(criterion), 400)}"
             if criterion.why:
                 yield f"{'':<14}  {printable(criterion.why, 400)}"
     if published and published.differs:
@@ -222,7 +222,7 @@ def _strength(strength: TaskStrength | None) -> Iterator[str]:
         yield f"{'to test:':<14}{printable(survivor.wanted, 500)}"
 
 
-def _asked(criterion: Criterion) -> str:
+def _criterion_line(criterion: Criterion) -> str:
     """A criterion as a line."""
     of = "the outputs" if criterion.of == "." else criterion.of.partition(" | ")[0]
     against = f" against {criterion.against}" if criterion.against else ""

@@ -45,7 +45,7 @@ def lint_tasks(suites: tuple[str, ...], files: bool, strict: bool, as_json: bool
     advice = [problem for problem in every if isinstance(problem, Advice)]
     sound = sum(all(isinstance(problem, Advice) for problem in problems) for problems in found)
     if as_json:
-        facts = {"tasks": len(found), "sound_tasks": sound, "findings": [_told(problem) for problem in every]}
+        facts = {"tasks": len(found), "sound_tasks": sound, "findings": [_document(problem) for problem in every]}
         print_document(facts)
     else:
         for problem in every:
@@ -71,7 +71,7 @@ def _lint_findings(places: list[str], *, located: bool) -> list[list[Problem]]:
     return found
 
 
-def _told(problem: Problem) -> dict[str, str]:
+def _document(problem: Problem) -> dict[str, str]:
     from repoassay.tasks import Advice
 
     severity = "advice" if isinstance(problem, Advice) else "error"

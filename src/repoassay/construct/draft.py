@@ -208,7 +208,7 @@ def _hidden(
         if len(files) < len(request.tests):
             raise BadInput("Two of the test files have the same name.", "Rename one.")
         place = _test_place(tree) if node else ""
-        return {f"tests/{place}{name}": _given(path, node=node) for name, path in files.items()}
+        return {f"tests/{place}{name}": _read_test_file(path, node=node) for name, path in files.items()}
     if not split.tests:
         names = "*.test.js, *.spec.js or .js below test/" if node else "test_*.py, *_test.py or tests.py"
         raise BadInput(
@@ -225,7 +225,7 @@ def _test_place(tree: dict[str, HistoryEntry]) -> str:
     return next((f"{name}/" for name in ("test", "tests") if any(path.startswith(f"{name}/") for path in tree)), "")
 
 
-def _given(path: Path, *, node: bool) -> bytes:
+def _read_test_file(path: Path, *, node: bool) -> bytes:
     if node and path.suffix not in NODE_SUFFIXES:
         raise BadInput(f"The test file {quote(path)} is no JavaScript file.", "Name a .js, .mjs or .cjs file.")
     if not node and path.suffix != ".py":

@@ -190,7 +190,7 @@ def open_history(url: str, revisions: Iterable[str], *, tags: bool = False) -> I
                     f"The repository {printable(url, 300)} is a partial clone: it lacks files of its own history.",
                     "Get a whole one, with git clone --mirror.",
                 ) from error
-            message = _said(error)
+            message = _git_error(error)
             remedy = "Check its name, and that you may read it."
             if "not our ref" in message:
                 remedy = "Check the commit ids; it has no such commit."
@@ -212,7 +212,7 @@ def _clone(url: str, place: Path) -> None:
         run_git(place.parent, "clone", "--bare", "--single-branch", *how, seconds=_MOST_SECONDS)
 
 
-def _said(error: InfraFault) -> str:
+def _git_error(error: InfraFault) -> str:
     """The line in which git says what is wrong, else all it said."""
     lines = error.message.splitlines() or [error.message]
     telling = [line for line in lines if "fatal:" in line or "error:" in line]

@@ -151,7 +151,7 @@ def prove(
         if cancel.is_set():
             raise Interrupted("Stopped.", "Nothing was written.")
         done()
-        return _told(ran, layout)
+        return _outcomes_of(ran, layout)
 
     def together(groups: Sequence[Sequence[str]], changes: Mapping[str, FileEdit | None]) -> _Told:
         outcomes: _Told = {}
@@ -165,7 +165,7 @@ def prove(
     with ThreadPoolExecutor(workers) as pool:
         try:
             found = {file: pool.submit(run, edits, [file]) for file in files}
-            whole_ids, unread = _asked({file: future.result() for file, future in found.items()}, scripts)
+            whole_ids, unread = _test_arguments({file: future.result() for file, future in found.items()}, scripts)
             after = side([whole_ids] if whole_ids else [], edits)
             before = side([[one] for one in whole_ids], {})
             solved = [future.result() for future in after]
@@ -258,7 +258,7 @@ def _reported(ran: HiddenTestRun, layout: PreparedTask, *, at_base: bool = False
     What passed at the base before its time was over did pass there.
     """
     missing = {test.id for test in ran.report.tests if test.outcome == "missing"}
-    outcomes = _told(ran, layout)
+    outcomes = _outcomes_of(ran, layout)
     if at_base and ran.exit.ended is Ended.TIMED_OUT:
         outcomes |= {test.id: (test.outcome, test.message) for test in ran.report.others}
     return {name: each for name, each in outcomes.items() if name not in missing}
@@ -268,7 +268,7 @@ _Told = dict[str, tuple[str, str]]
 """Outcome and message by test id; what was asked for and has no test of its own stands by its own name."""
 
 
-def _told(ran: HiddenTestRun, layout: PreparedTask) -> _Told:
+def _outcomes_of(ran: HiddenTestRun, layout: PreparedTask) -> _Told:
     outcomes: _Told = {test.id: (test.outcome, test.message) for test in (*ran.report.tests, *ran.report.others)}
     outcomes |= dict.fromkeys(ran.report.expected, ("skipped", "It fails as it is expected to, which says nothing."))
     tests = layout.folder.task.grading.tests
@@ -281,7 +281,7 @@ def _told(ran: HiddenTestRun, layout: PreparedTask) -> _Told:
     return {name: ("missing" if outcome == "passed" else outcome, why) for name, (outcome, _) in outcomes.items()}
 
 
-def _asked(found: Mapping[str, _Told], scripts: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+def _test_arguments(found: Mapping[str, _Told], scripts: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """What to ask for in every run, and files in which nothing could be run, with the reason."""
     ids: list[str] = []
     unread: dict[str, str] = {}

@@ -91,7 +91,7 @@ class DraftFile(Record):
     limits: Limits = Limits(seconds=300)
 
     @model_validator(mode="after")
-    def _named_once(self) -> Self:
+    def _check_output_names(self) -> Self:
         names = [each.name for each in (*self.accepting, *self.refusing)]
         twice = {name for name in names if names.count(name) > 1 or name == "reference"}
         if twice:
@@ -129,7 +129,7 @@ def read_draft_file(folder: Path) -> DraftFile:
             raise BadInput(f"The draft names the folder {quote(each.files)}, which is not beside it.", "Make it.")
     if not any((folder / "inputs").glob("*")):
         raise BadInput("The draft has no inputs.", f"Put files into {printable(str(folder / 'inputs'), 300)}.")
-    _asked(draft, folder)
+    _check_instruction(draft, folder)
     return draft
 
 
@@ -138,7 +138,7 @@ def files_below(folder: Path) -> list[str]:
     return [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
 
 
-def _asked(draft: DraftFile, folder: Path) -> None:
+def _check_instruction(draft: DraftFile, folder: Path) -> None:
     """Every file must be named in the instruction, and no line of the solution may stand there."""
     text = draft.task.instruction
     for name in (*files_below(folder / "inputs"), *draft.task.outputs):

@@ -73,8 +73,8 @@ def facts_of(
     return {
         "name": RepositoryFact(candidate.name, "its file's name"),
         "language": RepositoryFact(languages[0] if languages else None, "bytes of files by suffix"),
-        "stars": _given(candidate, "stars", int),
-        "archived": _given(candidate, "archived", bool),
+        "stars": _metadata_fact(candidate, "stars", int),
+        "archived": _metadata_fact(candidate, "archived", bool),
         "last_commit": RepositoryFact(source.day, source.day_source),
         "commits": RepositoryFact(
             source.commits, "git" if source.kind == "git" else "a source distribution has no history"
@@ -96,7 +96,7 @@ def published_repositories(suites: Mapping[str, Sequence[str]]) -> dict[str, set
     return {suite: {_plain(name) for name in names} for suite, names in suites.items()}
 
 
-def _given(candidate: RepositoryCandidate, name: str, kind: type) -> RepositoryFact:
+def _metadata_fact(candidate: RepositoryCandidate, name: str, kind: type) -> RepositoryFact:
     value = candidate.given.get(name)
     where = f"metadata file: {candidate.given.get('source', 'no source stated')}"
     if kind is bool and isinstance(value, bool):

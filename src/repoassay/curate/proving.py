@@ -59,7 +59,7 @@ def prove_suite(
         result = None if again else _earlier(suite.path, folder, times)
         if result is None:
             proofs = validate_task(folder, bench, times, mutants=_MUTANTS)
-            result = _written(suite.path, folder, proofs, grade_outputs_of(folder, sandbox), times)
+            result = _save_proof(suite.path, folder, proofs, grade_outputs_of(folder, sandbox), times)
         found.append(result)
         on_result(result)
     return found
@@ -90,7 +90,7 @@ def _earlier(suite: Path, folder: TaskFolder, times: int) -> CuratedProof | None
     return CuratedProof(folder.task.id, proven, tuple(map(str, reasons)), accepting, refusing, place, kept=True)
 
 
-def _written(
+def _save_proof(
     suite: Path, folder: TaskFolder, proofs: Sequence[Proof], graded: Sequence[tuple[str, str, Any]], times: int
 ) -> CuratedProof:
     reasons = [

@@ -107,10 +107,10 @@ def parse_rule(text: str) -> SelectionRule:
         raise BadInput(f"The rule {quote(text)} looks at {quote(name)}, which is no fact.", suggest(name, FACTS))
     sign, value = found[2], found[3]
     _check(text, sign, value)
-    return SelectionRule(" ".join(text.split()), fact, sign, _wanted(sign, value))
+    return SelectionRule(" ".join(text.split()), fact, sign, _wanted_values(sign, value))
 
 
-def _wanted(sign: str, value: str) -> tuple[str, ...]:
+def _wanted_values(sign: str, value: str) -> tuple[str, ...]:
     if sign == "in":
         return tuple(each.strip().strip("\"'") for each in value.strip("[]").split(",") if each.strip())
     if sign in ("=", "!="):

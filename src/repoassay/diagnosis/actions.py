@@ -123,7 +123,7 @@ def _agent(step: TrajectoryStep, found: list[Action], budget: list[int]) -> int:
     first, by_id = len(found), dict[str, int]()
     taken = set[int]()
     for number, call in enumerate(calls[:200]):
-        actions = _made(step.index, number, call)
+        actions = _actions_of_call(step.index, number, call)
         if where == "text":
             actions = [replace(action, where="text", number=0, text=step.text[:_AUTHORED]) for action in actions]
         # What a program of several calls printed is the last's that prints.
@@ -180,7 +180,7 @@ def _lines(text: str) -> Iterator[ActionLine]:
             at += len(line) + 1
 
 
-def _made(step: int, number: int, call: StepCall) -> list[Action]:
+def _actions_of_call(step: int, number: int, call: StepCall) -> list[Action]:
     """What a call did: one action, or one for each call of the program that it is."""
     inner = program_calls(call) if tool_name_key(call.name) == "exec" and "command" not in call.arguments else ()
     text = call_text(call)[:_AUTHORED]
@@ -204,7 +204,7 @@ def action_of(step: int, number: int, call: StepCall) -> Action:
     if tool is ToolKind.PATCH:
         return replace(base, kind=CommandKind.EDIT, authored=from_patch(text[:_AUTHORED]))
     if tool is ToolKind.WRITE:
-        return replace(base, kind=CommandKind.EDIT, authored=_written(arguments))
+        return replace(base, kind=CommandKind.EDIT, authored=_authored_texts(arguments))
     if tool is ToolKind.NETWORK:
         return replace(base, kind=CommandKind.NETWORK, query=text[:2000])
     plain = {
@@ -250,10 +250,10 @@ def _editor(base: Action, arguments: Mapping[str, object]) -> Action:
     path = (first_text(arguments, "path", "file_path") or "")[:1000]
     if arguments.get("command") == "view":
         return replace(base, kind=CommandKind.READ, paths=(path,))
-    return replace(base, kind=CommandKind.EDIT, authored=_written(arguments))
+    return replace(base, kind=CommandKind.EDIT, authored=_authored_texts(arguments))
 
 
-def _written(arguments: Mapping[str, object]) -> tuple[Authored, ...]:
+def _authored_texts(arguments: Mapping[str, object]) -> tuple[Authored, ...]:
     """The texts of one edit or of several, each of the call's file or of one of its own."""
     path = (first_text(arguments, *PATHS) or "")[:1000]
     edits = arguments.get("edits")

@@ -82,11 +82,11 @@ def written_by(action: Action) -> tuple[str, ...]:
     found = [written.path for written in action.authored if written.path and not written.deleted]
     for _, simple in action.commands:
         found.extend(simple.writes)
-        found.extend(_told(simple))
+        found.extend(_targets(simple))
     return tuple(path for path in found if path)
 
 
-def _told(simple: Simple) -> list[str]:
+def _targets(simple: Simple) -> list[str]:
     words = simple.words
     if simple.name in {"cp", "mv", "install", "ln"} and len(words) > 2:
         return [words[-1]]

@@ -94,11 +94,11 @@ def diagnose(
     seen = last.evidence if last is not None else None
     if outcome is Outcome.PASSED or (outcome is not None and outcome.whose is not Attribution.AGENT):
         reason = "it passed" if outcome is Outcome.PASSED else f"{outcome.value} is not the agent's doing"
-        return _made(story, findings, (), False, reason, seen)
+        return _diagnosis(story, findings, (), False, reason, seen)
     causes = tuple(_distinct(_causes(story, findings, last)))
     if not causes:
-        return _made(story, findings, (), True, _nothing(story), seen)
-    return _made(story, findings, causes, False, causes[0].why, seen)
+        return _diagnosis(story, findings, (), True, _nothing(story), seen)
+    return _diagnosis(story, findings, causes, False, causes[0].why, seen)
 
 
 def _causes(
@@ -202,7 +202,7 @@ def _nothing(story: AttemptStory) -> str:
     return "no error was left, and what was asked for is there" if missing(story.case) is False else "no rule applies"
 
 
-def _made(
+def _diagnosis(
     story: AttemptStory,
     findings: tuple[IntegrityFinding, ...],
     causes: tuple[RootCause, ...],

@@ -95,7 +95,7 @@ def troubles_of(actions: tuple[Action, ...], case: AttemptCase, rules: tuple[Dia
         logs.update(path for _, simple in action.commands for path in simple.writes)
         if action.kind not in _SEARCHED:
             continue
-        seen = _best(place, action, tuple(_seen(place, action, case, rules, scripts)))
+        seen = _best(place, action, tuple(_troubles_at(place, action, case, rules, scripts)))
         if seen is not None:
             found.append(seen)
             left = [*(old for old in left if not _same(old, seen)), seen]
@@ -131,7 +131,7 @@ def _same(old: RecoveryTrouble, new: RecoveryTrouble) -> bool:
     return old.key == new.key and old.kind is new.kind and old.kind is not CommandKind.INSTALL
 
 
-def _seen(
+def _troubles_at(
     place: int, action: Action, case: AttemptCase, rules: tuple[DiagnosisRule, ...], scripts: frozenset[str]
 ) -> Iterator[RecoveryTrouble]:
     lines, key = _since_success(action), _key(action)

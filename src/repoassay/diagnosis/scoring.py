@@ -75,8 +75,8 @@ def confusion_text(found: Score) -> str:
     for one in found.classes:
         cells = [str(found.table.get((one.value, answer), 0) or "·") for answer in VALUES]
         lines.append(
-            f"| {one.value} | {' | '.join(cells)} | {one.true} | {_told(one.recall, one.right, one.true)} "
-            f"| {_told(one.precision, one.right, one.answers)} |"
+            f"| {one.value} | {' | '.join(cells)} | {one.true} | {_share_text(one.recall, one.right, one.true)} "
+            f"| {_share_text(one.precision, one.right, one.answers)} |"
         )
     lines.append("")
     lines.append(
@@ -86,7 +86,7 @@ def confusion_text(found: Score) -> str:
     return "\n".join(lines)
 
 
-def _told(interval: Interval, right: int, n: int) -> str:
+def _share_text(interval: Interval, right: int, n: int) -> str:
     return f"{right}/{n} {_ends(interval)}" if n else "-"
 
 

@@ -29,7 +29,7 @@ def read_entry(name: str, settings: AgentEntry | Mapping[str, object]) -> AgentE
         BadInput: A setting is unknown, or its value is impossible.
     """
     if not isinstance(settings, AgentEntry):
-        settings = AgentEntry.of({_written(key): _as_text(name, key, value) for key, value in _flat(settings).items()})
+        settings = AgentEntry.of({_option(key): _as_text(name, key, value) for key, value in _flat(settings).items()})
     check_entry(name, settings)
     return settings
 
@@ -90,12 +90,12 @@ def _flat(settings: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in {**outer, **inner}.items() if value is not None}
 
 
-def _written(key: str) -> str:
+def _option(key: str) -> str:
     return "max_iterations" if key == _MAX_CALLS else key
 
 
 def _as_text(name: str, key: str, value: object) -> str:
-    numeric = _written(key) in LIMITS
+    numeric = _option(key) in LIMITS
     if not isinstance(value, str) and numeric:
         try:
             return format(limit_value(key, value), "f")

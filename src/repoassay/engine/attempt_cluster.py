@@ -184,12 +184,12 @@ class ClusterAttempts:
             spent = answer.spent or Spending()
             if answer.dropped and not cancel.is_set():
                 raise NodeLost("Its node gave it up unasked.")
-            return _taken(answer, folder, place)
+            return _unpack_attempt(answer, folder, place)
         finally:
             self._shares.settle(share_usd, spent)
 
 
-def _taken(answer: AttemptAnswer, folder: TaskFolder, place: Path) -> AttemptResult:
+def _unpack_attempt(answer: AttemptAnswer, folder: TaskFolder, place: Path) -> AttemptResult:
     """Write an attempt's files into its folder, which is empty, once they are what was said of them.
 
     Raises:

@@ -65,7 +65,7 @@ class AttemptNode:
         with temporary_folder("attempt") as folder:
             into = Path(folder, "attempts", record.attempt)
             into.mkdir(parents=True)
-            result = self._made(record, into, cancel)
+            result = self._run_attempt(record, into, cancel)
             return AttemptAnswer(
                 submission=result.submission, verdict=result.verdict, started=result.started, ended=result.ended,
                 dropped=result.dropped, spent=result.spent, over_run=result.over_run,
@@ -73,7 +73,7 @@ class AttemptNode:
                 started_well=result.started_well, files=pack_files(into),
             )  # fmt: skip
 
-    def _made(self, record: AttemptJob, into: Path, cancel: threading.Event) -> AttemptResult:
+    def _run_attempt(self, record: AttemptJob, into: Path, cancel: threading.Event) -> AttemptResult:
         settings = self._plan.agents[record.agent]
         share = record.share_usd
         if share is not None and settings.budget_usd is not None and share >= settings.budget_usd:

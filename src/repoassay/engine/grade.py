@@ -77,14 +77,14 @@ def _grade_here(outputs: Sequence[StagedOutput], bench: GradingContext, workers:
                 for each in outputs
             ]
             for each, future in zip(outputs, patched, strict=True):
-                yield _told(each, next(measured), bench) if future is None else future.result()
+                yield _verdict_on(each, next(measured), bench) if future is None else future.result()
         except BaseException:  # Ctrl-C, or the caller has seen enough
             cancel.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _told(output: StagedOutput, graded: Graded, bench: GradingContext) -> Verdict:
+def _verdict_on(output: StagedOutput, graded: Graded, bench: GradingContext) -> Verdict:
     if isinstance(graded.result, InfraFault):
         return name_isolation(fault(output.folder, graded.result, bench.reading), bench.sandbox)
     return name_isolation(with_ending(graded.result, output.submission), bench.sandbox)

@@ -80,13 +80,13 @@ def grade_on_cluster(
         futures = ((output, give(output)) for output in outputs)
         with contextlib.closing(answers_in_order(futures, lambda: 2 * cluster.capacity)) as answers:
             for output, answer in answers:
-                yield _taken(output, answer, bench)
+                yield _verdict_from(output, answer, bench)
     finally:
         cancel.set()
         cluster.close()
 
 
-def _taken(output: StagedOutput, answer: Future[GradedOutput], bench: GradingContext) -> Verdict:
+def _verdict_from(output: StagedOutput, answer: Future[GradedOutput], bench: GradingContext) -> Verdict:
     """The verdict, once it is one on this task; else a fault of ours."""
     try:
         verdict = answer.result().verdict

@@ -40,7 +40,7 @@ def folder_lock(folder: Path, *, with_others: bool = False, seconds: float = 0.0
     Raises:
         FolderBusy: When another process holds it.
     """
-    with _held(folder / ".lock", f"{folder} is", shared=with_others, seconds=seconds):
+    with _hold_file(folder / ".lock", f"{folder} is", shared=with_others, seconds=seconds):
         yield
 
 
@@ -54,7 +54,7 @@ def share_lock(run: RunFolder, share: WorkShare) -> Iterator[None]:
     path = share_lock_file(run.path, share)
     with run_lock(run, with_others=True, seconds=_BRIEF):
         path.parent.mkdir(exist_ok=True)
-        with _held(path, f"Share {share} of {run.path} is", seconds=_BRIEF):
+        with _hold_file(path, f"Share {share} of {run.path} is", seconds=_BRIEF):
             yield
 
 
@@ -63,7 +63,7 @@ def shares_at_work(run: RunFolder) -> int:
     count = 0
     for path in (run.path / "parts").glob("*-of-*.lock"):
         try:
-            with _held(path, "", shared=True):
+            with _hold_file(path, "", shared=True):
                 pass
         except FolderBusy:
             count += 1
@@ -71,7 +71,7 @@ def shares_at_work(run: RunFolder) -> int:
 
 
 @contextlib.contextmanager
-def _held(path: Path, what: str, *, shared: bool = False, seconds: float = 0.0) -> Iterator[None]:
+def _hold_file(path: Path, what: str, *, shared: bool = False, seconds: float = 0.0) -> Iterator[None]:
     """Hold a file, which is made."""
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
     end = time.monotonic() + seconds

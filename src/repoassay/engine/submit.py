@@ -170,7 +170,7 @@ class SubmissionEngine:
             return GradedSubmission(name, no_task(name, self.refused[name]))
         folder, data = self.task(name), _bytes(patch)
         try:
-            if self._remembers and (kept := self._kept(name, data, self.environment(name))):
+            if self._remembers and (kept := self._cached_answer(name, data, self.environment(name))):
                 return kept
             return self._settled(name, data, self.judge(name, data, cancel), cancel)
         except (InfraFault, Unavailable) as error:
@@ -192,7 +192,7 @@ class SubmissionEngine:
         folder, data = self.task(name), _bytes(patch)
 
         def find_known(environment: str) -> GradedSubmission | None:
-            kept = self._kept(name, data, environment)
+            kept = self._cached_answer(name, data, environment)
             return kept and tell(kept)
 
         return self._judge.answer(
@@ -206,7 +206,7 @@ class SubmissionEngine:
     def _remembers(self) -> bool:
         return self.known is not None and self.repeat == 1
 
-    def _kept(self, name: str, patch: bytes, environment: str) -> GradedSubmission | None:
+    def _cached_answer(self, name: str, patch: bytes, environment: str) -> GradedSubmission | None:
         """The answer where the verdict is known."""
         kept = self.known.get(self._key(name, patch, environment)) if self.known is not None else None
         return GradedSubmission(name, kept, cached=True) if kept else None

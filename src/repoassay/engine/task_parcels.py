@@ -60,10 +60,10 @@ class TaskParcels:
         place = folder.digest, str(folder.path)
         with self._lock:
             if place not in self._found:
-                self._found[place] = self._made(folder)
+                self._found[place] = self._parcels_of(folder)
             return self._found[place]
 
-    def _made(self, folder: TaskFolder) -> tuple[CacheParcel, ...]:
+    def _parcels_of(self, folder: TaskFolder) -> tuple[CacheParcel, ...]:
         trees = {_FOLDER: folder.path}
         task = folder.task
         more: tuple[CacheParcel, ...] = ()

@@ -109,7 +109,7 @@ class _Shelf:
             return
         name = share_key(kind, key)
         try:
-            held = self._held(name)
+            held = self._wait_for_archive(name)
         except ray.exceptions.RayError:  # the shelf was lost, or what it held: then every node builds for itself
             build(part)
             return
@@ -126,7 +126,7 @@ class _Shelf:
         with contextlib.suppress(ray.exceptions.RayError):
             ray.get(self._actor.put.remote(name, data))
 
-    def _held(self, name: str) -> bytes | None:
+    def _wait_for_archive(self, name: str) -> bytes | None:
         """An archive once it is there; None where it is this node that builds.
 
         Raises:

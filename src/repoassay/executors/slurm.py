@@ -201,7 +201,7 @@ class SlurmCluster(NodeCluster):
             _LOG.debug("Slurm does not say whether job %s is there: %s", self._job, error)
             return
         if not self._joined:
-            message = self._said()
+            message = self._last_printed_line()
             raise Unavailable(
                 f"Job {self._job} of Slurm has ended, and no node is at work. {message}".rstrip(),
                 ""
@@ -209,7 +209,7 @@ class SlurmCluster(NodeCluster):
                 else "Call this in a folder that nodes see, on a machine that they reach; or see `sacct`.",
             )
 
-    def _said(self) -> str:
+    def _last_printed_line(self) -> str:
         """The end of what a task printed last."""
         logs = sorted(self._folder.glob("node-*.log"), key=lambda path: path.stat().st_mtime)
         text = b"".join(path.read_bytes()[-_LOG_END:] for path in logs[-1:]).decode(errors="replace")

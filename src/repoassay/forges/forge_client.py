@@ -124,14 +124,14 @@ class ForgeClient:
         for _ in range(_MOST_PAGES):
             body, headers = self._get(url)
             if not isinstance(body, list):
-                raise InfraFault(f"The forge answers {self._shown(url)} with what is no list.")
+                raise InfraFault(f"The forge answers {self._path(url)} with what is no list.")
             yield from body
             after = _NEXT.search(headers.get("Link", ""))
             if after is None:
                 return
             url = after[1]
             if _origin(url) != _origin(self.address.api):
-                raise InfraFault(f"The forge continues {self._shown(path)} on another host, which gets no token.")
+                raise InfraFault(f"The forge continues {self._path(path)} on another host, which gets no token.")
 
     def ask(self, path: str, **query: object) -> Any:
         """Return one answer.
@@ -165,7 +165,7 @@ class ForgeClient:
         try:
             return json.loads(data)
         except (ValueError, RecursionError):
-            raise InfraFault(f"The forge answers {self._shown(url)} with what is no JSON.") from None
+            raise InfraFault(f"The forge answers {self._path(url)} with what is no JSON.") from None
 
     def _open(self, method: str, url: str, data: bytes | None, accept: str) -> tuple[bytes, Any]:
         headers = {"Accept": accept, "User-Agent": "repoassay"} | ({"Content-Type": "application/json"} if data else {})
@@ -177,12 +177,12 @@ class ForgeClient:
                 with self._opener.open(request, timeout=_SECONDS) as answer:
                     body = answer.read(_MOST_ANSWER + 1)
                     if len(body) > _MOST_ANSWER:
-                        raise InfraFault(f"The forge answers {self._shown(url)} with more than {_MOST_ANSWER:,} bytes.")
+                        raise InfraFault(f"The forge answers {self._path(url)} with more than {_MOST_ANSWER:,} bytes.")
                     return body, answer.headers
             except urllib.error.HTTPError as error:
                 with error:
                     wait = _limit_wait(error.code, error.headers)
-                    message = "" if wait is not None else _told(error)
+                    message = "" if wait is not None else _refusal_reason(error)
                 if wait is None and (error.code < 500 or method == "POST"):
                     raise self._refusal(url, error.code, message) from None
                 self._wait(wait, attempt, f"it answers {error.code}", url)
@@ -191,7 +191,7 @@ class ForgeClient:
                 if method == "POST":
                     raise InfraFault(self._unreached(url, why)) from None
                 self._wait(None, attempt, printable(str(why)), url)
-        raise InfraFault(f"The forge does not answer {self._shown(url)}.", "Try again later.")
+        raise InfraFault(f"The forge does not answer {self._path(url)}.", "Try again later.")
 
     def _wait(self, wait: float | None, attempt: int, why: str, url: str) -> None:
         if attempt == _TRIES:
@@ -206,7 +206,7 @@ class ForgeClient:
         self._sleep(seconds)
 
     def _unreached(self, url: str, why: object) -> str:
-        return f"The forge does not answer {self._shown(url)}: {printable(str(why), 200)}."
+        return f"The forge does not answer {self._path(url)}: {printable(str(why), 200)}."
 
     def _refusal(self, url: str, code: int, message: str) -> ForgeRefused:
         words = f" ({message})" if message else ""
@@ -214,9 +214,9 @@ class ForgeClient:
             f"the token in {self.address.variable}" if self.address.token else f"no token in {self.address.variable}"
         )
         with_token = f"; it was asked with {token}" if code in (401, 403, 404) else ""
-        return ForgeRefused(f"The forge refuses {self._shown(url)} with status {code}{words}{with_token}.", code)
+        return ForgeRefused(f"The forge refuses {self._path(url)} with status {code}{words}{with_token}.", code)
 
-    def _shown(self, url: str) -> str:
+    def _path(self, url: str) -> str:
         return quote(urlsplit(url).path)
 
 
@@ -262,7 +262,7 @@ def _limit_wait(code: int, headers: Any) -> float | None:
     return 60.0 if code == 429 else None
 
 
-def _told(error: urllib.error.HTTPError) -> str:
+def _refusal_reason(error: urllib.error.HTTPError) -> str:
     """What the forge says of a refusal, as one short line."""
     try:
         body = json.loads(error.read(100_000))

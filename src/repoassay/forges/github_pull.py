@@ -153,13 +153,13 @@ def _account_of(part: JsonFields) -> ForgeAccount:
 
 def _remarks(fields: JsonFields) -> Iterator[ForgeRemark]:
     for entry in fields.parts("reviews", "review_data"):
-        yield ForgeRemark(_account(entry, "user", "author"), _said(entry), entry.text("state", most=60).lower())
+        yield ForgeRemark(_account(entry, "user", "author"), _body_text(entry), entry.text("state", most=60).lower())
     for entry in fields.parts("review_comments", "comment_data"):
         line = entry.number("line", "original_line")
-        yield ForgeRemark(_account(entry, "user", "author"), _said(entry), "", entry.text("path", most=2000), line)
+        yield ForgeRemark(_account(entry, "user", "author"), _body_text(entry), "", entry.text("path", most=2000), line)
     for entry in fields.parts("comments", "comment_regular_data", "issue_comments"):
-        yield ForgeRemark(_account(entry, "user", "author"), _said(entry))
+        yield ForgeRemark(_account(entry, "user", "author"), _body_text(entry))
 
 
-def _said(entry: JsonFields) -> str:
+def _body_text(entry: JsonFields) -> str:
     return entry.text("body", most=MOST_TEXT)

@@ -50,7 +50,7 @@ class JsonFields:
 
     def text(self, *names: str, most: int = 1000) -> str:
         """A text, empty where absent; a null character cannot be kept by PostgreSQL and is replaced."""
-        name = self._named(names)
+        name = self._first(names)
         value = self._given.get(name)
         if value is None:
             return ""
@@ -62,7 +62,7 @@ class JsonFields:
 
     def number(self, *names: str) -> int | None:
         """A whole number from 1 to 10^12, None where absent."""
-        name = self._named(names)
+        name = self._first(names)
         value = self._given.get(name)
         if value is None:
             return None
@@ -72,7 +72,7 @@ class JsonFields:
 
     def flag(self, *names: str) -> bool | None:
         """True or false, None where absent."""
-        name = self._named(names)
+        name = self._first(names)
         value = self._given.get(name)
         if value is not None and not isinstance(value, bool):
             raise PullProblem(self.place(name), f"is {kind_of(value)}, and should be true or false.")
@@ -88,7 +88,7 @@ class JsonFields:
             return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
         except (ValueError, OverflowError):
             raise PullProblem(
-                self.place(self._named(names)),
+                self.place(self._first(names)),
                 f"is {kind_of(text)}, and should be a time such as 2026-01-31T12:00:00Z.",
             ) from None
 
@@ -96,12 +96,12 @@ class JsonFields:
         """The id of a commit, empty where absent."""
         text = self.text(*names, most=64).lower()
         if text and not _SHA.fullmatch(text):
-            raise PullProblem(self.place(self._named(names)), f"is {kind_of(text)}, and should be the id of a commit.")
+            raise PullProblem(self.place(self._first(names)), f"is {kind_of(text)}, and should be the id of a commit.")
         return text
 
     def part(self, *names: str) -> JsonFields | None:
         """An object, None where absent."""
-        name = self._named(names)
+        name = self._first(names)
         return JsonFields(self._given[name], self.place(name)) if name in self else None
 
     def parts(self, *names: str, most: int = 10_000) -> Iterator[JsonFields]:
@@ -124,7 +124,7 @@ class JsonFields:
             raise PullProblem(self.place(name), f"is {kind_of(value)}, and should be a list.")
         return value
 
-    def _named(self, names: tuple[str, ...]) -> str:
+    def _first(self, names: tuple[str, ...]) -> str:
         return next((name for name in names if name in self), names[0])
 
 

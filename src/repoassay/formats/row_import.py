@@ -91,8 +91,8 @@ def import_rows(
         BadInput: When the file cannot be read, no row matches, or the suite cannot be written.
     """
     rows, refused = sort_rows(dataset)
-    rows = [row for row in rows if _wanted(row.name, only)]
-    refused = [row for row in refused if _wanted(row.name, only)]
+    rows = [row for row in rows if _matches_globs(row.name, only)]
+    refused = [row for row in refused if _matches_globs(row.name, only)]
     if not rows and not refused:
         raise BadInput(f"No row of {quote(dataset)} matches {', '.join(map(quote, only))}.", "Correct --only.")
     writer = _Writer(suite, supplies or RowSupplies(), _digests(suite / IMPORT_LOG))
@@ -143,7 +143,7 @@ class _Writer:
         try:
             row = self.supplies.supplied(row)
             digest = _digest(row, places.get(row.repo_url, ""))
-            done = self._made(row, places, digest)
+            done = self._import_row(row, places, digest)
         except UnusableRow as error:
             done, digest = ImportedRow(row.name, reason=error.reason), ""
         except (BadInput, Unavailable) as error:
@@ -151,7 +151,7 @@ class _Writer:
         self._add(done, digest)
         return done
 
-    def _made(self, row: EditRow, places: Mapping[str, str], digest: str) -> ImportedRow:
+    def _import_row(self, row: EditRow, places: Mapping[str, str], digest: str) -> ImportedRow:
         """The task of a row, written or found.
 
         Raises:
@@ -185,7 +185,7 @@ class _Writer:
         self.lines.append(json.dumps(line) + "\n")
 
 
-def _wanted(name: str, only: Sequence[str]) -> bool:
+def _matches_globs(name: str, only: Sequence[str]) -> bool:
     return not only or any(fnmatchcase(name, glob) for glob in only)
 
 

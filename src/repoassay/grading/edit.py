@@ -126,7 +126,7 @@ class _EditGrading:
             changes = changes.keep_folders()
         if misfit := self._misfit(changes):
             return self._verdict(Outcome.PATCH_FAILED, misfit)
-        edits = self._shown(changes)
+        edits = self._changes_for_tests(changes)
         if hidden.runner == "repository":
             self._prove(edits)
         with stage_span("oracle"):
@@ -148,7 +148,7 @@ class _EditGrading:
             return f"What the patch writes does not fit on the task's disk of {disk:,} bytes."
         return None
 
-    def _shown(self, changes: Changes) -> Mapping[str, FileEdit | None]:
+    def _changes_for_tests(self, changes: Changes) -> Mapping[str, FileEdit | None]:
         """The changes that tests are shown; the notes say which they are not."""
         image = image_environment(self.environment)
         within = [f"The tests ran in the image {image.name} ({image.image[:12]})."] if image else []

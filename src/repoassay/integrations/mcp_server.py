@@ -145,7 +145,7 @@ class ToolDesk:
                 )
             self._left -= 1
         answer = await self._graders[suite.path].asubmit(task, patch)
-        return {"task": task, **_told(answer.verdict, self._feedback)}
+        return {"task": task, **_verdict_document(answer.verdict, self._feedback)}
 
     def list_runs(self, offset: int = 0) -> dict[str, Any]:
         """List the runs there are, newest first: id, suite, agents, state, how many attempts are finished."""
@@ -184,7 +184,7 @@ class ToolDesk:
         if attempt not in every:
             raise BadInput(f"The run has no attempt {quote(attempt)}.", "`show_run` lists them.")
         cut = FeedbackLedger(self._feedback).tell(every[attempt].verdict)
-        return {**_facts(every[attempt]), **_told(cut, self._feedback)}
+        return {**_facts(every[attempt]), **_verdict_document(cut, self._feedback)}
 
     def _task(self, id: str) -> tuple[SuiteFolder, TaskFolder]:
         if id not in self._tasks:
@@ -246,7 +246,7 @@ def _facts(attempt: EvaluatedAttempt) -> dict[str, Any]:
     }
 
 
-def _told(cut: Verdict, level: Feedback) -> dict[str, Any]:
+def _verdict_document(cut: Verdict, level: Feedback) -> dict[str, Any]:
     """What is told of a verdict that was cut to a level before."""
     comments = cut.comments
     if cut.outcome.whose is Attribution.OURS:  # what is amiss with this machine has its paths

@@ -93,7 +93,7 @@ def read_tests(
         try:
             named = _by_name(tests, script, image, found, looked_at)
             if rewards and script is not None:
-                check_reward(_script_text(script, image), _shown(script))
+                check_reward(_script_text(script, image), _script_name(script))
         except ImportRefusal as error:
             refusal = error
         else:
@@ -102,7 +102,7 @@ def read_tests(
     if refusal is not None and (script is None or (refusal.why == AGENTS_TESTS and not shown)):
         raise refusal
     assert script is not None
-    _check_own(_script_text(script, image), _shown(script), image.work, {*image.files, *shown})
+    _check_own(_script_text(script, image), _script_name(script), image.work, {*image.files, *shown})
     scripted = _by_script(script, image, found, shown, looked_at, rewards=rewards)
     return replace(scripted, files={**scripted.files, script.name: before + own + scripted.files[script.name]})
 
@@ -164,7 +164,7 @@ def _by_name(tests: Path, script: Path | None, image: ImageRecipe, text: str, lo
         raise ImportRefusal("Its tests may be skipped, which its script passes.", "tests", 0, skips[0])
     files, pip = ["."], []
     if script is not None:
-        reading = read_test_script(_script_text(script, image), _shown(script), image.work)
+        reading = read_test_script(_script_text(script, image), _script_name(script), image.work)
         files, pip = reading.files, reading.pip
     if "." in files:
         files = [
@@ -202,12 +202,12 @@ def _by_script(
     if image.work == "/":
         raise ImportRefusal("It works in the root folder.", "environment/Dockerfile")
     source, inline, newest = as_own_programs(source, script.parent)
-    reading = read_verifier(source, _shown(script))
+    reading = read_verifier(source, _script_name(script))
     reading.pip += inline
     reading.python = max(reading.python, newest, key=lambda version: int(version[2:] or 0))
     if reading.python and _is_older(image.python or reading.python, reading.python):
         why = "Its tests need a newer Python than its image has."
-        raise ImportRefusal(why, _shown(script), 0, f"{reading.python} or newer")
+        raise ImportRefusal(why, _script_name(script), 0, f"{reading.python} or newer")
     image.python = image.python or reading.python or None
     # Tests that agents have too are run as they were published.
     again = [
@@ -217,7 +217,7 @@ def _by_script(
     ]
     reading.text = "".join((*_places_of_the_reward(image, source), *again)) + reading.text
     if rewards:
-        check_reward_place(f"{reading.text}\n{text}", _shown(script))
+        check_reward_place(f"{reading.text}\n{text}", _script_name(script))
         files = {script.name: reading.text}
         name = script.name
     else:
@@ -239,7 +239,7 @@ def _is_older(one: str, other: str) -> bool:
     return [int(part) for part in one.split(".")] < [int(part) for part in other.split(".")]
 
 
-def _shown(script: Path) -> str:
+def _script_name(script: Path) -> str:
     return f"tests/{script.name}" if script.parent.name == "tests" else script.name
 
 

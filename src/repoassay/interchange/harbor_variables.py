@@ -59,15 +59,15 @@ def read_variables(environment: object, verifier: object, folder: Path) -> TaskV
     for name, value in _pairs(environment, "environment.env"):
         match = _TEMPLATE.fullmatch(value)
         if match and match[2] is None and _SECRET.search(match[1]):
-            if _is_named(name, folder, ("environment", "solution")) or _is_named(name, folder, ("instruction.md",)):
+            if _mentions(name, folder, ("environment", "solution")) or _mentions(name, folder, ("instruction.md",)):
                 why = "Its agent is given a key of the user, and no key enters a sandbox."
                 raise ImportRefusal(why, "task.toml", _line(folder, name), f"environment.env.{name}")
-            if not _is_named(name, folder, ("tests",)):
+            if not _mentions(name, folder, ("tests",)):
                 continue
         _take(name, value, found, found.values, folder, "environment.env")
     for name, value in _pairs(verifier, "verifier.env"):
         # What no test names is no secret of theirs, and may stay where tests by name have it too.
-        values = found.of_tests if _is_named(name, folder, ("tests", "steps")) else found.values
+        values = found.of_tests if _mentions(name, folder, ("tests", "steps")) else found.values
         _take(name, value, found, values, folder, "verifier.env")
     for setting in (each for provider in found.keys.values() for each in ASKED_MODELS[provider].settings):
         found.values.pop(setting, None)
@@ -93,7 +93,7 @@ def _take(
     elif otherwise is None:  # whoever wrote the task chose the name: a value of this machine may be any secret
         why = "It takes a variable from the environment of its user: write a value in its place, unless it is secret."
         raise ImportRefusal(why, "task.toml", _line(folder, name), f"{table}.{name} = {value}")
-    elif (_SECRET.search(variable) or _SECRET.search(name)) and _is_named(name, folder, ("tests",)):
+    elif (_SECRET.search(variable) or _SECRET.search(name)) and _mentions(name, folder, ("tests",)):
         why = "Its tests look for a key of the user, and what they decide without it may differ."
         raise ImportRefusal(why, "task.toml", _line(folder, name), f"{table}.{name}")
     else:
@@ -146,7 +146,7 @@ def _line(folder: Path, name: str) -> int:
     return text.count("\n", 0, found.start()) + 1 if found else 0
 
 
-def _is_named(name: str, folder: Path, parts: tuple[str, ...]) -> bool:
+def _mentions(name: str, folder: Path, parts: tuple[str, ...]) -> bool:
     """Whether a file of some parts of a task says a variable's name."""
     within = rf"(?<![A-Z0-9_]){re.escape(name)}(?![A-Z0-9_])"
     return any(re.search(within, text) for part in parts for _, text in _texts(folder / part))

@@ -198,12 +198,12 @@ def _sample(record: dict[str, Any], source: Path, number: int) -> SampleTask:
         image.build += [f"cd {shlex.quote(image.work)} && {command}" for command in steps.build]
     name = str(record.get("id") or "").strip() or f"sample-{number:06}"
     return SampleTask(
-        name, _asked(record) + _ADDED, targets, image, dict(_files(record.get("files"), image.work, source.parent)),
+        name, _question(record) + _ADDED, targets, image, dict(_files(record.get("files"), image.work, source.parent)),
         f"sample {printable(name, 200)} of {printable(source.name, 200)}",
     )  # fmt: skip
 
 
-def _asked(record: dict[str, Any]) -> str:
+def _question(record: dict[str, Any]) -> str:
     messages = record.get("input")
     if isinstance(messages, list) and all(isinstance(each, dict) for each in messages):
         if any(

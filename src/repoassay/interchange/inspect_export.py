@@ -55,7 +55,7 @@ class InspectLog:
                 "Write a log for each with --as inspect-logs, or name one attempt.",
             )
         for attempts in agents.values():
-            yield from _written(source, attempts)
+            yield from _log_bytes(source, attempts)
 
 
 class InspectLogFolder:
@@ -74,7 +74,7 @@ class InspectLogFolder:
         """
         for number, (agent, attempts) in enumerate(sorted(_by_agent(source).items()), 1):
             plain = "".join(letter if letter.isalnum() else "-" for letter in agent)[:60].strip("-")
-            yield f"{number:02}-{plain}.eval", _written(source, attempts)
+            yield f"{number:02}-{plain}.eval", _log_bytes(source, attempts)
 
 
 def _by_agent(source: ExportSource) -> dict[str, list[FinishedAttempt]]:
@@ -92,7 +92,7 @@ def _by_agent(source: ExportSource) -> dict[str, list[FinishedAttempt]]:
     return agents
 
 
-def _written(source: ExportSource, attempts: Sequence[FinishedAttempt]) -> Iterator[bytes]:
+def _log_bytes(source: ExportSource, attempts: Sequence[FinishedAttempt]) -> Iterator[bytes]:
     """The bytes of a log of these attempts."""
     try:
         from inspect_ai.log import write_eval_log
@@ -170,7 +170,7 @@ def _sample(found: FinishedAttempt, model: str) -> EvalSample:
     return EvalSample(
         id=attempt.task,
         epoch=attempt.number,
-        input=_asked(found, trajectory),
+        input=_prompt_of(found, trajectory),
         target="",
         messages=messages,
         events=events_of(trajectory, model, messages, attempt.started),
@@ -186,7 +186,7 @@ def _sample(found: FinishedAttempt, model: str) -> EvalSample:
     )
 
 
-def _asked(found: FinishedAttempt, trajectory: Trajectory) -> str:
+def _prompt_of(found: FinishedAttempt, trajectory: Trajectory) -> str:
     """What the agent was told, as far as anything kept it."""
     prompt = found.folder / "prompt.md"
     if prompt.is_file() and not prompt.is_symlink():

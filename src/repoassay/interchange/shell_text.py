@@ -127,7 +127,7 @@ def _after_quoted(text: str, at: int) -> int:
     if letter == "\\":
         return at + 2
     if letter == "'":
-        return _found(text, "'", at + 1)
+        return _end_of(text, "'", at + 1)
     if letter == "$":
         return _after_dollar(text, at)
     at += 1
@@ -141,7 +141,7 @@ def _after_quoted(text: str, at: int) -> int:
 def _after_dollar(text: str, at: int) -> int:
     ends = {"(": ")", "{": "}"}.get(text[at + 1 : at + 2])
     if ends is None:
-        return _found(text, "'", at + 2) if text.startswith("$'", at) else at + 1
+        return _end_of(text, "'", at + 2) if text.startswith("$'", at) else at + 1
     depth, at, begins = 1, at + 2, text[at + 1]
     while at < len(text) and depth:
         if text[at] in "'\"`$\\" and not (ends == "}" and text[at] == "'"):
@@ -154,7 +154,7 @@ def _after_dollar(text: str, at: int) -> int:
     return at
 
 
-def _found(text: str, letter: str, at: int) -> int:
+def _end_of(text: str, letter: str, at: int) -> int:
     end = text.find(letter, at)
     if end < 0:
         raise ValueError(_NOT_CLOSED)
@@ -214,7 +214,7 @@ def shell_words(command: str) -> list[str]:
     while at < len(command):
         end = at + 1
         if command[at] == "'":
-            end = _found(command, "'", at + 1)
+            end = _end_of(command, "'", at + 1)
             plain += command[at:end]
         elif command[at] == "\\":
             end = at + 2

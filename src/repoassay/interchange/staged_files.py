@@ -70,7 +70,7 @@ def keep_staged(step: TaskFolder, base: Path, start: Edits, staged: Mapping[str,
     wanted = {
         path: edit
         for path, edit in staged.items()
-        if path not in start and not (base / path).exists() and _is_named(path, step, texts)
+        if path not in start and not (base / path).exists() and _mentions(path, step, texts)
     }
     if len(wanted) > _MOST_FILES or sum(len(edit.content) for edit in wanted.values()) > _MOST_BYTES:
         raise InfraFault(f"The tests before {step.step} leave more files than a step may begin with.")
@@ -83,7 +83,7 @@ def keep_staged(step: TaskFolder, base: Path, start: Edits, staged: Mapping[str,
     return len(wanted)
 
 
-def _is_named(path: str, step: TaskFolder, text: str) -> bool:
+def _mentions(path: str, step: TaskFolder, text: str) -> bool:
     """Whether a text names a file, from where an agent stands too, or a folder above it that is no whole place."""
     whole, state = PurePosixPath("/", path), step.task.state
     if state is not None and whole.is_relative_to(state.work) and str(whole.relative_to(state.work)) in text:

@@ -115,7 +115,7 @@ def import_suite(
             except ImportRefusal as refusal:
                 if target is not None:
                     shutil.rmtree(target, ignore_errors=True)
-                refused.append(_told(below, refusal))
+                refused.append(_task_refusal(below, refusal))
             progress(done, len(folders))
         ImportRecord(draw, len(folders), written, refused).write(part)
         with contextlib.suppress(OSError):
@@ -137,7 +137,7 @@ def _below(folder: Path, source: Path) -> str:
     return folder.relative_to(source).as_posix() if folder != source else folder.name
 
 
-def _told(below: str, refusal: ImportRefusal) -> TaskRefusal:
+def _task_refusal(below: str, refusal: ImportRefusal) -> TaskRefusal:
     return TaskRefusal(below, refusal.why, refusal.file, refusal.line, refusal.text)
 
 
@@ -150,7 +150,7 @@ def _drawn(
         looked_at = [(folder, no_task(folder)) for folder in sorted(importer.folders(source))]
     except Exception as error:
         raise guard(plugin, error) from error
-    no_tasks = [_told(_below(folder, source), why) for folder, why in looked_at if why is not None]
+    no_tasks = [_task_refusal(_below(folder, source), why) for folder, why in looked_at if why is not None]
     folders = [folder for folder, why in looked_at if why is None]
     if not folders and no_tasks:
         first = no_tasks[0]

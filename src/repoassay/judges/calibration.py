@@ -96,7 +96,7 @@ def calibrate(
     }
     part = sorted(split_items(every, split, seed, dev_share) & usable)
     judged = [axis.key for axis in rubric.axes if any(pair[1] == axis.key for pair in blind)]
-    held = _Held(rubric, rows, blind, ratings, part)
+    held = _PartLabels(rubric, rows, blind, ratings, part)
     axes = [held.axis(key, draws, seed) for key in judged]
     if rubric.rule != "none" and len(judged) == len(rubric.axes):
         axes.append(held.mergeable(draws, seed))
@@ -115,7 +115,7 @@ def calibrate(
     )  # fmt: skip
 
 
-class _Held:
+class _PartLabels:
     """People's labels and the judge's votes on the items of one part."""
 
     def __init__(

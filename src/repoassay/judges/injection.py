@@ -91,15 +91,15 @@ def injections(payload: ItemPayload) -> tuple[Flag, ...]:
     HTML in prose, and words whose letters are of several scripts and look like a Latin word.
     Of a line 4,000 characters are looked at, of all text 500,000; where that is not all, the last flag says so.
     """
-    return tuple(islice(_found(payload), _MOST))
+    return tuple(islice(_flags_of(payload), _MOST))
 
 
 def hidden_text(payload: ItemPayload) -> tuple[Flag, ...]:
     """Return those of `injections` that are of text which people do not see, or do not see as what it is."""
-    return tuple(islice((flag for flag in _found(payload) if flag.kind in {_HIDES, _UNSEEN, _MIXED}), _MOST))
+    return tuple(islice((flag for flag in _flags_of(payload) if flag.kind in {_HIDES, _UNSEEN, _MIXED}), _MOST))
 
 
-def _found(payload: ItemPayload) -> Iterator[Flag]:
+def _flags_of(payload: ItemPayload) -> Iterator[Flag]:
     for prose in (payload.title, payload.description, payload.issue):
         for comment in _COMMENT.findall(prose[:_MOST_LOOKED_AT]):
             if comment.strip("<>!- \n"):

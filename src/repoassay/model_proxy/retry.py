@@ -108,11 +108,11 @@ async def _once(wire: UpstreamClient, ask: UpstreamRequest, limits: CallLimits) 
             parsed = orjson.loads(body)
             if not isinstance(parsed, dict):
                 return AllAttemptsFailed("malformed", None, {}, b"", "JSON, but not an object", ())
-            return _told(parsed, body, answer) or OpenResponse(answer, body, chunks, parsed, ())
+            return _error_in_answer(parsed, body, answer) or OpenResponse(answer, body, chunks, parsed, ())
         first, event, raw = await _first_event(chunks)
         if not first:
             return AllAttemptsFailed("cut", None, {}, b"", "an empty stream", ())
-        if event is not None and (failed := _told(event, raw, answer)) is not None:
+        if event is not None and (failed := _error_in_answer(event, raw, answer)) is not None:
             return failed
         kept = True
         return OpenResponse(answer, first, chunks, None, ())
@@ -147,7 +147,7 @@ async def _first_event(chunks: AsyncIterator[bytes]) -> tuple[bytes, JsonObject 
     return bytes(begun), None, b""
 
 
-def _told(body: JsonObject, raw: bytes, answer: UpstreamResponse) -> AllAttemptsFailed | None:
+def _error_in_answer(body: JsonObject, raw: bytes, answer: UpstreamResponse) -> AllAttemptsFailed | None:
     """The error inside an answer that came with status 200, as OpenRouter and others send it once they began."""
     error = body.get("error")
     choices = body.get("choices")

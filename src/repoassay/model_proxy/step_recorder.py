@@ -64,7 +64,7 @@ class StepRecorder:
         if call.dialect not in _SPOKEN or self._full:
             return
         try:
-            for step in self._told(call, json.loads(self._scrub(request))):
+            for step in self._new_steps(call, json.loads(self._scrub(request))):
                 self._write(step)
         except UNREADABLE:
             pass  # its answer may be read all the same
@@ -73,7 +73,7 @@ class StepRecorder:
         except UNREADABLE:
             return
 
-    def _told(self, call: Call, body: JsonObject) -> Iterator[TrajectoryStep]:
+    def _new_steps(self, call: Call, body: JsonObject) -> Iterator[TrajectoryStep]:
         """What a request says that was not said before."""
         from repoassay.model_proxy.translation.neutral import ResultPart, TextPart
 

@@ -60,7 +60,7 @@ class Upstream(Record):
 
     @field_validator("dialects")
     @classmethod
-    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_vendors(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not value or set(value) - set(VENDORS):
             raise ValueError(f"must name some of {', '.join(VENDORS)}")
         return value

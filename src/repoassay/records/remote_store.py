@@ -74,7 +74,7 @@ class RemoteStore:
             BadInput: It is larger.
             InfraFault: The store cannot be read.
         """
-        with self._asked("read"):
+        with self._driver_errors("read"):
             try:
                 with self._opened(name) as stream:
                     data: bytes = stream.read(limit + 1)
@@ -91,7 +91,7 @@ class RemoteStore:
             InfraFault: The store cannot be written.
         """
         place = self._place(name)
-        with self._asked("written"):
+        with self._driver_errors("written"):
             self._files.makedirs(place.rpartition("/")[0], exist_ok=True)
             stream = self._files.open(place, "wb", autocommit=False)
             try:
@@ -104,7 +104,7 @@ class RemoteStore:
 
     def has(self, digest: str, size: int) -> bool:
         """Whether the content of a digest is there, as far as its size tells."""
-        with self._asked("read"):
+        with self._driver_errors("read"):
             try:
                 return bool(self._files.info(self._place(_object(digest)))["size"] == size)
             except FileNotFoundError:
@@ -126,7 +126,7 @@ class RemoteStore:
             InfraFault: The store cannot be read.
         """
         found, left = hashlib.sha256(), size + 1
-        with self._asked("read"):
+        with self._driver_errors("read"):
             try:
                 with self._opened(_object(digest)) as stream:
                     while left and (part := stream.read(min(left, _STEP))):
@@ -151,7 +151,7 @@ class RemoteStore:
         return f"{self._root.rstrip('/')}/{name}"
 
     @contextmanager
-    def _asked(self, verb: str) -> Iterator[None]:
+    def _driver_errors(self, verb: str) -> Iterator[None]:
         try:
             yield
         except (RepoAssayError, FileNotFoundError):

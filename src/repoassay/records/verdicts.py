@@ -72,25 +72,25 @@ class SqliteFile:
         Raises:
             BadInput: When the file is damaged.
         """
-        with self._told():
+        with self._sqlite_errors():
             row: tuple[Any, ...] | None = self._connection().execute(statement, values).fetchone()
         return row
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """Keep every other writer out for the block, whose statements count all or not at all."""
-        with self._told():
+        with self._sqlite_errors():
             self._connection().execute("BEGIN IMMEDIATE")
         try:
             yield
         except BaseException:
             self._connection().execute("ROLLBACK")
             raise
-        with self._told():
+        with self._sqlite_errors():
             self._connection().execute("COMMIT")
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _sqlite_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:

@@ -129,7 +129,7 @@ def _of_several(board: Standings, systems: Sequence[SystemResult]) -> ResultAnsw
     if board.common:
         more.append((AnswerPart("All have "), _name(board.common), AnswerPart(" in common.")))
     if len(board.ranked) < len(board.systems):
-        more.append((AnswerPart(_left_out(board)),))
+        more.append((AnswerPart(_unranked_sentence(board)),))
     if len(board.ranked) < 2:
         leader = systems[0]
         others = "no other system" if board.ranked else "no system"
@@ -253,7 +253,7 @@ def _prices(systems: Sequence[SystemResult]) -> Iterator[tuple[AnswerPart, ...]]
     yield AnswerPart("The cheapest is "), _name(cheapest.short), least
 
 
-def _left_out(board: Standings) -> str:
+def _unranked_sentence(board: Standings) -> str:
     parts = len(board.systems) - len(board.ranked)
     ran, have = ("1 system ran", "has") if parts == 1 else (f"{parts} systems ran", "have")
     return f"{ran} on a part of the {len(board.tasks):,} tasks and {have} no rank."

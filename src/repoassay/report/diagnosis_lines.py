@@ -54,9 +54,9 @@ def _classes(looked: DiagnosedAttempt, width: int) -> Iterator[str]:
     if not found.classes:
         yield f"  {found.label}: {_reason(looked, width)}"
     for place, assignment in enumerate(found.classes):
-        yield f"  {'' if place == 0 else 'also '}{_given(assignment)}"
+        yield f"  {'' if place == 0 else 'also '}{_class_line(assignment)}"
         yield f"    {one_line(assignment.why, width)}"
-        yield from _seen(assignment.evidence, width)
+        yield from _evidence_lines(assignment.evidence, width)
 
 
 def _reason(looked: DiagnosedAttempt, width: int) -> str:
@@ -79,13 +79,13 @@ def _own_words(looked: DiagnosedAttempt, width: int) -> Iterator[str]:
     yield from printed_last(looked.subject.folder, width, 3)
 
 
-def _given(assignment: AssignedClass) -> str:
+def _class_line(assignment: AssignedClass) -> str:
     part = f": {assignment.subclass.value}" if assignment.subclass else ""
     named = f"{assignment.code.value} {assignment.code.meaning}{part}"
     return f"{named}, confidence {assignment.confidence:.2f} (rule {one_line(assignment.rule, 60)})"
 
 
-def _seen(evidence: tuple[Evidence, ...], width: int) -> Iterator[str]:
+def _evidence_lines(evidence: tuple[Evidence, ...], width: int) -> Iterator[str]:
     for one in evidence[:_MOST_EVIDENCE]:
         quote = one_line(one.quote, width)
         yield f'      step {one.step}, {one.where}: "{quote}"' if one.step else f"      fact: {quote}"
@@ -98,7 +98,7 @@ def _findings(looked: DiagnosedAttempt, width: int) -> Iterator[str]:
     for one in found[:_MOST_FINDINGS]:
         state = one.state.value.upper() if one.state is IntegrityState.USED else one.state.value
         yield f"  {state} {_lead(one, width)}"
-        yield from _seen(one.evidence, width)
+        yield from _evidence_lines(one.evidence, width)
         yield f"      cleared if {one_line(one.clears, width)}"
     if len(found) > _MOST_FINDINGS:
         yield f"  and {len(found) - _MOST_FINDINGS} more findings; --json has all"
@@ -129,7 +129,7 @@ def short_lines(looked: DiagnosedAttempt, width: int = 160) -> Iterator[str]:
             first = found.classes[0]
             seen = next((one.step for one in first.evidence if one.step), None)
             place = f", step {seen}" if seen else ""
-            yield f"Diagnosis: {_given(first)}{place}: {one_line(first.why, width)}"
+            yield f"Diagnosis: {_class_line(first)}{place}: {one_line(first.why, width)}"
         else:
             yield f"Diagnosis: {found.label}: {_reason(looked, width)}"
     leads = [f"{one.check.value} {one.rule} ({one.state.value})" for one in looked.findings]

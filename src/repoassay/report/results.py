@@ -175,7 +175,7 @@ def read_rows(paths: Sequence[Path], progress: Callable[[int, int], None] | None
     total = sum(len(finished_ids(run.path)) for run in runs) if progress is not None else 0
     with undisturbed():
         for run, title in zip(runs, _titles(runs), strict=True):
-            on_read = None if progress is None else partial(_said, progress, done, total)
+            on_read = None if progress is None else partial(_advance, progress, done, total)
             found = index_run(run.path, on_read, strict=False).attempts
             done += len(found)
             filled = counting_attempts(run.plan, found, lambda attempt: attempt)
@@ -183,7 +183,7 @@ def read_rows(paths: Sequence[Path], progress: Callable[[int, int], None] | None
     return rows
 
 
-def _said(progress: Callable[[int, int], None], before: int, total: int, done: int) -> None:
+def _advance(progress: Callable[[int, int], None], before: int, total: int, done: int) -> None:
     progress(before + done, total)
 
 

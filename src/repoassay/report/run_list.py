@@ -168,7 +168,7 @@ def progress_document(one: RunProgress) -> dict[str, object]:
         "finished": one.finished,
         "planned": one.planned,
         "parts": _planned_parts(one),
-        "running": list(_shown(one)),
+        "running": list(_running_documents(one)),
     }
 
 
@@ -179,6 +179,6 @@ def _planned_parts(one: RunProgress) -> tuple[tuple[str, float, float], ...]:
     return outcome_parts(ended + Counter({None: missing}) if missing > 0 else ended)
 
 
-def _shown(one: RunProgress) -> Iterator[dict[str, object]]:
+def _running_documents(one: RunProgress) -> Iterator[dict[str, object]]:
     for item in one.running[:50]:
         yield {"id": item.id, "task": item.task, "agent": item.agent, "number": item.number, "since": item.since}

@@ -64,7 +64,7 @@ def parse_answers(data: object) -> Answers:
 def missing(answers: Answers, rubric: Rubric) -> tuple[str, ...]:
     """Return the keys of axes and required questions that are not answered yet, in the rubric's order."""
     axes = [axis.key for axis in rubric.axes if axis.key not in answers.axes]
-    return (*axes, *(each.key for each in rubric.questions if each.required and _given(answers, each) in (None, "")))
+    return (*axes, *(each.key for each in rubric.questions if each.required and _value(answers, each) in (None, "")))
 
 
 def rated(answers: Answers, rubric: Rubric, context: Context) -> Rating:
@@ -107,7 +107,7 @@ def check_rating(rating: Rating, rubric: Rubric) -> Rating:
     return rating
 
 
-def _given(answers: Answers, question: RubricQuestion) -> object:
+def _value(answers: Answers, question: RubricQuestion) -> object:
     if question.key in OWN_FIELDS:
         return getattr(answers, question.key)
     return answers.others.get(question.key)
@@ -128,7 +128,7 @@ def _check_known(answers: Answers, rubric: Rubric) -> None:
         if key not in questions or key in OWN_FIELDS:
             raise BadInput(f"The rubric has no question {printable(key)!r}.", suggest(key, questions))
     for question in rubric.questions:
-        value = _given(answers, question)
+        value = _value(answers, question)
         if value is not None and value != "" and not _fits(value, question):
             raise BadInput(f"{printable(str(value))!r} is no answer to {question.key!r}.", _offered(question))
 

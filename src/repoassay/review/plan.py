@@ -128,8 +128,8 @@ def complete_plan(study: Study, rubric: Rubric, items: Sequence[Item], answers: 
     return StudyPlan(
         question=answers.question,
         sampling_frame=answers.sampling_frame,
-        agents=_named(answers.agents, (system_of(hidden) for hidden in line), "agent"),
-        tasks=_named(answers.tasks, (hidden.task for hidden in items_hidden(items)), "task"),
+        agents=_checked_names(answers.agents, (system_of(hidden) for hidden in line), "agent"),
+        tasks=_checked_names(answers.tasks, (hidden.task for hidden in items_hidden(items)), "task"),
         runs_per_task=answers.runs_per_task or max(runs.values(), default=1),
         raters=answers.raters,
         rubric=title,
@@ -144,7 +144,7 @@ def items_hidden(items: Iterable[Item]) -> Iterable[HiddenPart]:
     return (item.hidden for item in items if item.hidden.golden is not Golden.BAD)
 
 
-def _named(stated: tuple[str, ...], found: Iterable[str], what: str) -> tuple[str, ...]:
+def _checked_names(stated: tuple[str, ...], found: Iterable[str], what: str) -> tuple[str, ...]:
     present = sorted(set(found))
     if not stated:
         return tuple(present)

@@ -161,7 +161,7 @@ def codebook(rubric: Rubric, study: str) -> str:
     parts = [f"# Codebook of {study}\n", _READING, "## Records\n"]
     parts.append(_table(("record", "a row is"), ((f"`{key.value}`", text) for key, text in _RECORDS.items())))
     rows = (
-        (f"`{each.name}`", each.kind, "all" if each.of == _EVERY else ", ".join(each.of), _told(each))
+        (f"`{each.name}`", each.kind, "all" if each.of == _EVERY else ", ".join(each.of), _column_text(each))
         for each in TIDY_COLUMNS
     )
     parts += ["## Columns\n", _table(("column", "kind", "filled in records", "meaning"), rows)]
@@ -183,7 +183,7 @@ def codebook(rubric: Rubric, study: str) -> str:
     return "\n".join(parts)
 
 
-def _told(column: TidyColumn) -> str:
+def _column_text(column: TidyColumn) -> str:
     values = f" Values: {column.values}." if column.values else ""
     return f"{column.meaning}{values}{' Follows from the other columns.' if column.computed else ''}"
 

@@ -109,7 +109,7 @@ def _csv_rows(path: Path, name: str) -> Iterator[tuple[str, Mapping[str, object]
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             lines = csv.reader(stream, strict=True)
-            header = _known(next(lines, []), f"{name}, row 1")
+            header = _check_header(next(lines, []), f"{name}, row 1")
             line = lines.line_num + 1
             for number, cells in enumerate(lines, 2):
                 # A text may have several lines, and then an editor counts more lines than a spreadsheet rows.
@@ -140,7 +140,7 @@ def _json_rows(path: Path, name: str) -> Iterator[tuple[str, Mapping[str, object
                 raise BadInput(f"{place} is no JSON: {printable(str(error), 200)}.", "Export it anew.") from None
             if not isinstance(found, dict):
                 raise BadInput(f"{place} is no JSON object.", "Export it anew.")
-            _known(list(found), place)
+            _check_header(list(found), place)
             yield place, found
 
 
@@ -175,7 +175,7 @@ def _parquet_rows(path: Path, name: str) -> Iterator[tuple[str, Mapping[str, obj
             size = sum(file.metadata.row_group(group).total_byte_size for group in range(file.metadata.num_row_groups))
             if size > _MAX_FILE or file.metadata.num_rows > _MAX_ROWS:
                 raise BadInput(f"{name} unpacks to more than {_MAX_FILE:,} bytes or {_MAX_ROWS:,} rows.", "Split it.")
-            _known(list(file.schema_arrow.names), f"{name}, its schema")
+            _check_header(list(file.schema_arrow.names), f"{name}, its schema")
             for batch in file.iter_batches(batch_size=4096):
                 for row in batch.to_pylist():
                     number += 1
@@ -186,7 +186,7 @@ def _parquet_rows(path: Path, name: str) -> Iterator[tuple[str, Mapping[str, obj
         ) from error
 
 
-def _known(header: Sequence[str], place: str) -> Sequence[str]:
+def _check_header(header: Sequence[str], place: str) -> Sequence[str]:
     """Return the header if each name is a column, and there once."""
     for position, key in enumerate(header):
         if key not in _COLUMNS:

@@ -208,11 +208,11 @@ class _TableReader:
             self._check_state(place, axis, text_of_cell(row, "answer", place))
             draft.axes[axis] = text_of_cell(row, "answer", place)
         elif source is AnswerSource.FORM:
-            self._known(place, axis, OWN_FIELDS, "question of every form")
+            self._refuse_unknown(place, axis, OWN_FIELDS, "question of every form")
             draft.form[axis] = answer_of_cell(place, OWN_FIELDS[axis], row["answer"])
         elif source is AnswerSource.OTHER:
             kinds = {each.key: each.kind for each in self._rubric.questions if each.key not in OWN_FIELDS}
-            self._known(place, axis, kinds, "question of the rubric")
+            self._refuse_unknown(place, axis, kinds, "question of the rubric")
             draft.others[axis] = answer_of_cell(place, kinds[axis], row["answer"])
 
     def _source(self, axis: str) -> AnswerSource:
@@ -230,9 +230,9 @@ class _TableReader:
             refuse_cell(place, "answer", shown, f"Write one of {', '.join(states)}.")
 
     def _check_axis(self, place: str, axis: str) -> None:
-        self._known(place, axis, [each.key for each in self._rubric.axes], "axis of the rubric")
+        self._refuse_unknown(place, axis, [each.key for each in self._rubric.axes], "axis of the rubric")
 
-    def _known(self, place: str, axis: str, known: Iterable[str], what: str) -> None:
+    def _refuse_unknown(self, place: str, axis: str, known: Iterable[str], what: str) -> None:
         names = list(known)
         if axis not in names:
             refuse_cell(place, "axis", f"{printable(axis, 100)!r} is no {what}", suggest(axis, names))

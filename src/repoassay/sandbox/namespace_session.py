@@ -66,7 +66,7 @@ class NamespaceSession(ServedSession):
         """Wait until commands can be run; raises `InfraFault`, after closing, when that does not come to be."""
         try:
             if self._ready.result(_STARTING) is None:
-                self._gone()
+                self._raise_end()
         except BaseException as error:
             with contextlib.suppress(InfraFault):
                 self.close()
@@ -117,7 +117,7 @@ class NamespaceSession(ServedSession):
         try:
             ends = self._begin({**request, "id": number}, answer, stdin, sinks, logged)
         except ValueError:  # closed meanwhile, and what it reads with
-            self._gone()
+            self._raise_end()
         timed_out = False
         try:
             try:
@@ -173,11 +173,11 @@ class NamespaceSession(ServedSession):
                 socket.send_fds(self._link, [b"r"], [body.fileno(), *descriptors])
             except OSError:
                 self._over.wait(_ENDING)
-                self._gone()
+                self._raise_end()
 
     def _check(self) -> None:
         if self._closed or self.ended:
-            self._gone()
+            self._raise_end()
 
     def _ended_by_us(self, number: int, answer: Future[dict[str, Any] | None]) -> dict[str, Any] | None:
         self._ask({"kill": number})
@@ -190,11 +190,11 @@ class NamespaceSession(ServedSession):
         """How the session ended, while something ran; raises `Interrupted` when that was the caller's doing."""
         report = self._report
         if self._closed or not isinstance(report, SandboxReport) or report.exit.ended is Ended.CANCELLED:
-            self._gone()
+            self._raise_end()
         assert isinstance(report, SandboxReport)
         return report
 
-    def _gone(self) -> NoReturn:
+    def _raise_end(self) -> NoReturn:
         raise_end(self._report, is_closed=self._closed)
 
     def _listen(self) -> None:

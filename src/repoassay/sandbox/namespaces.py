@@ -47,7 +47,7 @@ BASE_ENV = {
 }
 
 
-class _Given(Protocol):
+class _InheritedFile(Protocol):
     def fileno(self) -> int: ...
 
     def close(self) -> None: ...
@@ -94,7 +94,7 @@ class NamespaceSandbox:
         return session
 
     def _start(
-        self, setup: SandboxSetup, stack: contextlib.ExitStack, streams: Mapping[str, _Given]
+        self, setup: SandboxSetup, stack: contextlib.ExitStack, streams: Mapping[str, _InheritedFile]
     ) -> RunningSupervisor:
         """Start a supervisor with `given`, fields of `Spec`, besides its own pipes; all are closed here afterwards."""
         limits = setup.limits

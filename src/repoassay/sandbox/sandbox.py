@@ -57,7 +57,7 @@ class _PluginSandbox:
         """Run one command to its end; see `Sandbox`."""
         if command.outside is not None:
             return work_outside(self, command, cancel)
-        done = self._asked(self._inner.run, command, cancel)
+        done = self._call_plugin(self._inner.run, command, cancel)
         if not isinstance(done, Completed):
             raise InfraFault(f"The sandbox {self.name} failed: it returned no Completed.")
         return done
@@ -69,10 +69,10 @@ class _PluginSandbox:
                 f"The sandbox {self.name} runs commands but opens no sessions.",
                 "Use --isolation namespaces, or have the plug-in add a method `open(setup, cancel)`.",
             )
-        session: SandboxSession = self._asked(self._inner.open, setup, cancel)
+        session: SandboxSession = self._call_plugin(self._inner.open, setup, cancel)
         return session
 
-    def _asked(self, method: Callable[..., Any], *arguments: object) -> Any:
+    def _call_plugin(self, method: Callable[..., Any], *arguments: object) -> Any:
         try:
             return method(*arguments)
         except RepoAssayError:

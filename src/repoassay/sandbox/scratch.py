@@ -50,7 +50,7 @@ def _home() -> Path:
         with _making:
             if key not in _own or not _own[key].exists():
                 _sweep(Path(key[1]))
-                _own[key] = _made()
+                _own[key] = _make_home()
             return _own[key]
     except OSError as error:  # no place that tempfile knows may be written to
         where = f" ({error.strerror}: {error.filename})" if error.filename else ""
@@ -60,7 +60,7 @@ def _home() -> Path:
         ) from error
 
 
-def _made() -> Path:
+def _make_home() -> Path:
     folder = Path(tempfile.mkdtemp(prefix=_NEW))
     folder.chmod(0o711)  # some of what is in it is mounted for the account of commands
     held = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)

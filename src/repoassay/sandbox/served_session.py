@@ -70,7 +70,7 @@ class ServedSession(SessionBase):
         if done.exit.ended is Ended.EXITED and done.exit.code == 0:
             return done
         if self.ended:
-            self._gone()
+            self._raise_end()
         number, zero, text = done.stderr.partition(b"\0")
         if done.exit.code == 1 and zero and number.isdigit():
             raise OSError(int(number), text.decode(errors="replace")[:500], path)
@@ -88,7 +88,7 @@ class ServedSession(SessionBase):
         """Have a child of process 1 do something, and wait for it; `limits` bound its output and its errors."""
         raise NotImplementedError
 
-    def _gone(self) -> NoReturn:
+    def _raise_end(self) -> NoReturn:
         """Raise why the session has ended."""
         raise NotImplementedError
 

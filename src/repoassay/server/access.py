@@ -38,7 +38,7 @@ class Tokens:
 
     def __init__(self, digests: tuple[bytes, ...] = (), weights: Mapping[bytes, int] | None = None) -> None:
         self._digests = digests
-        self._weights = {_named(digest): weight for digest, weight in (weights or {}).items()}
+        self._weights = {_holder_name(digest): weight for digest, weight in (weights or {}).items()}
 
     def __bool__(self) -> bool:
         return bool(self._digests)
@@ -57,7 +57,7 @@ class Tokens:
         found = None
         for known in self._digests:
             if hmac.compare_digest(digest, known):
-                found = _named(known)
+                found = _holder_name(known)
         return found
 
     def weight(self, holder: str) -> int:
@@ -65,7 +65,7 @@ class Tokens:
         return self._weights.get(holder, 1)
 
 
-def _named(digest: bytes) -> str:
+def _holder_name(digest: bytes) -> str:
     return digest.hex()[:16]
 
 

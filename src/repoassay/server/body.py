@@ -58,7 +58,7 @@ async def read_one(request: Request, service: Service, holder: str, kind: type[_
         try:
             return kind.model_validate(from_json(body) if body.strip() else {})
         except ValidationError as error:
-            raise ApiError(422, "invalid", _said(error)) from None
+            raise ApiError(422, "invalid", _problems_text(error)) from None
         except ValueError as error:
             raise ApiError(400, "malformed_json", f"The body is not JSON: {printable(str(error), 200)}.") from None
 
@@ -114,7 +114,7 @@ def _parse(body: bytearray, guards: Guards, known: Callable[[str], object]) -> l
             else [SubmissionRequest.model_validate(data)]
         )
     except ValidationError as error:
-        raise ApiError(422, "invalid", _said(error)) from None
+        raise ApiError(422, "invalid", _problems_text(error)) from None
     found = []
     for number, item in enumerate(items):
         place = f"[{number}]." if many else ""
@@ -129,7 +129,7 @@ def _parse(body: bytearray, guards: Guards, known: Callable[[str], object]) -> l
     return found
 
 
-def _said(error: ValidationError) -> str:
+def _problems_text(error: ValidationError) -> str:
     """Up to ten problems, each with its place; what was sent is not repeated, for it may be anything."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     lines = []

@@ -60,20 +60,20 @@ _DONE = sa.literal_column("'done'", sa.Text)
 _ONE = sa.literal_column("1", sa.Integer)
 
 
-def _given(name: str, type_: Any = sa.Text) -> sa.BindParameter[Any]:
+def _parameter(name: str, type_: Any = sa.Text) -> sa.BindParameter[Any]:
     return sa.bindparam(name, type_=type_)
 
 
-_LIMIT = _given("limit", sa.Integer)
-_HOLDER = _given("of_holder")
-_LEASE_END = epoch_now() + _given("seconds", sa.Double)
-_MINE = (_s.status == _RUNNING, _s.owner == _given("of_owner"))
-_CLAIMED = (_s.ulid == _given("of_ulid"), *_MINE, _s.claims == _given("of_claims", sa.Integer))
+_LIMIT = _parameter("limit", sa.Integer)
+_HOLDER = _parameter("of_holder")
+_LEASE_END = epoch_now() + _parameter("seconds", sa.Double)
+_MINE = (_s.status == _RUNNING, _s.owner == _parameter("of_owner"))
+_CLAIMED = (_s.ulid == _parameter("of_ulid"), *_MINE, _s.claims == _parameter("of_claims", sa.Integer))
 
 # What is accepted.
 ADD_HOLDER = sa.insert(turns).from_select(
     ["holder"],
-    sa.select(_given("new_holder")).where(~sa.exists().where(turns.c.holder == _HOLDER)),
+    sa.select(_parameter("new_holder")).where(~sa.exists().where(turns.c.holder == _HOLDER)),
     include_defaults=False,
 )
 COUNT_ALL = sa.select(sa.func.count()).select_from(submissions).where(_s.status == _QUEUED)
@@ -82,16 +82,16 @@ SIZE_ALL = sa.select(sa.cast(sa.func.coalesce(sa.func.sum(sa.func.length(_s.patc
     _s.status == _QUEUED
 )
 SIZE_OWN = SIZE_ALL.where(_s.holder == _HOLDER)
-_weight = _given("weight", sa.Integer)
+_weight = _parameter("weight", sa.Integer)
 SET_WEIGHT = sa.update(turns).where(turns.c.holder == _HOLDER, turns.c.weight != _weight).values(weight=_weight)
-_since = (_s.holder == _HOLDER, _s.created > epoch_now() - _given("seconds", sa.Double))
+_since = (_s.holder == _HOLDER, _s.created > epoch_now() - _parameter("seconds", sa.Double))
 COUNT_SINCE = sa.select(sa.func.count()).select_from(submissions).where(*_since)
 # Seconds until so many of those that count have ceased to count.
 WAIT_SINCE = (
-    sa.select(_s.created + _given("seconds", sa.Double) - epoch_now())
+    sa.select(_s.created + _parameter("seconds", sa.Double) - epoch_now())
     .where(*_since)
     .order_by(_s.created)
-    .offset(_given("surplus", sa.Integer))
+    .offset(_parameter("surplus", sa.Integer))
     .limit(_ONE)
 )
 ADD_SUBMISSION = sa.insert(submissions).values(created=epoch_now()).returning(_s.ulid, _s.created)
@@ -99,7 +99,7 @@ ADD_SUBMISSION = sa.insert(submissions).values(created=epoch_now()).returning(_s
 # Requests with a key of their own.
 _r = requests.c
 ADD_REQUEST = sa.insert(requests).values(created=epoch_now()).inline()
-FIND_REQUEST = sa.select(_r.digest, _r.ulids).where(_r.holder == _HOLDER, _r.client_key == _given("of_key"))
+FIND_REQUEST = sa.select(_r.digest, _r.ulids).where(_r.holder == _HOLDER, _r.client_key == _parameter("of_key"))
 
 # Who judges what: whoever has the fewest under way for their weight, of those whoever's last turn was over first, of
 # theirs what has the highest priority, of these what came first.
@@ -123,14 +123,14 @@ _line = sa.select(
 ).subquery("line")
 NEXT = (
     sa.select(_line.c.number, _line.c.holder)
-    .where(_line.c.number.is_not(None), _line.c.running < _given("each", sa.BigInteger))
+    .where(_line.c.number.is_not(None), _line.c.running < _parameter("each", sa.BigInteger))
     .order_by(_line.c.running * sa.literal_column("1.0", sa.Double) / _line.c.weight, _line.c.turn, _line.c.number)
     .limit(_ONE)
 )
 CLAIM = (
     sa.update(submissions)
-    .where(_s.number == _given("of_number", sa.BigInteger), _s.status == _QUEUED)
-    .values(status=_RUNNING, owner=_given("by"), lease=_LEASE_END, claims=_s.claims + _ONE)
+    .where(_s.number == _parameter("of_number", sa.BigInteger), _s.status == _QUEUED)
+    .values(status=_RUNNING, owner=_parameter("by"), lease=_LEASE_END, claims=_s.claims + _ONE)
     .returning(_s.ulid, _s.task, _s.patch, _s.claims, _s.faults, _s.task_digest, _s.created, epoch_now().label("now"))
 )
 # Start-time fair queueing: a line that was idle joins at the present, which is when the latest turn began.
@@ -146,9 +146,9 @@ RENEW = sa.update(submissions).where(*_MINE).values(lease=_LEASE_END)
 # How a claim ends.
 FINISH = sa.update(submissions).where(*_CLAIMED).values(status=_DONE, owner=None).returning(_s.holder, _s.task)
 ADD_VERDICT = sa.insert(verdicts).values(finished=epoch_now()).inline()
-_task_is = answers.c.task == _given("of_task")
+_task_is = answers.c.task == _parameter("of_task")
 ADD_ANSWERS = sa.insert(answers).from_select(
-    ["task", "given"], sa.select(_given("new_task"), sa.literal_column("0")).where(~sa.exists().where(_task_is))
+    ["task", "given"], sa.select(_parameter("new_task"), sa.literal_column("0")).where(~sa.exists().where(_task_is))
 )
 COUNT_ANSWER = sa.update(answers).where(_task_is).values(given=answers.c.given + _ONE)
 ANSWERS_OF = sa.select(answers.c.given).where(_task_is)
@@ -159,17 +159,17 @@ PUT_BACK = (
         status=_QUEUED,
         owner=None,
         ready=_LEASE_END,
-        faults=_s.faults + _given("more_faults", sa.Integer),
-        claims=_s.claims + _given("more_claims", sa.Integer),
+        faults=_s.faults + _parameter("more_faults", sa.Integer),
+        claims=_s.claims + _parameter("more_claims", sa.Integer),
     )
 )
 RECOVER_ALL = sa.update(submissions).where(_s.status == _RUNNING).values(status=_QUEUED, owner=None).returning(_s.ulid)
 RECOVER_LAPSED = RECOVER_ALL.where(_s.lease < epoch_now())
 # What is deleted when it was kept for long enough, some at a time.
-_kept_until = epoch_now() - _given("seconds", sa.Double)
+_kept_until = epoch_now() - _parameter("seconds", sa.Double)
 _old = sa.select(_v.number).where(_v.finished < _kept_until).order_by(_v.finished).limit(_LIMIT)
 DELETE_VERDICTS = sa.delete(verdicts).where(_v.number.in_(_old.scalar_subquery())).returning(_v.ulid)
-DELETE_SUBMISSION = sa.delete(submissions).where(_s.ulid == _given("of_ulid"))
+DELETE_SUBMISSION = sa.delete(submissions).where(_s.ulid == _parameter("of_ulid"))
 DELETE_REQUESTS = sa.delete(requests).where(_r.created < _kept_until)
 RELEASE = (
     sa.update(submissions).where(*_MINE).values(status=_QUEUED, owner=None, claims=_s.claims - _ONE).returning(_s.ulid)
@@ -183,15 +183,15 @@ _rows = sa.select(
 _brief = _rows.with_only_columns(
     *(sa.null().label("verdict") if column is _v.verdict else column for column in _rows.selected_columns)
 )
-FIND_KEY = _rows.where(_s.holder == _HOLDER, _s.client_key == _given("of_key"))
-GET = _rows.where(_s.holder == _HOLDER, _s.ulid == _given("of_ulid"))
-GET_BRIEF = _brief.where(_s.holder == _HOLDER, _s.ulid == _given("of_ulid"))
+FIND_KEY = _rows.where(_s.holder == _HOLDER, _s.client_key == _parameter("of_key"))
+GET = _rows.where(_s.holder == _HOLDER, _s.ulid == _parameter("of_ulid"))
+GET_BRIEF = _brief.where(_s.holder == _HOLDER, _s.ulid == _parameter("of_ulid"))
 FIRST_PAGE = _brief.where(_s.holder == _HOLDER).order_by(_s.number).limit(_LIMIT)
 _before = submissions.alias()
 NEXT_PAGE = FIRST_PAGE.where(
-    _s.number > sa.select(_before.c.number).where(_before.c.ulid == _given("of_ulid")).scalar_subquery()
+    _s.number > sa.select(_before.c.number).where(_before.c.ulid == _parameter("of_ulid")).scalar_subquery()
 )
-_after = (_v.holder == _HOLDER, _v.number > _given("after", sa.BigInteger))
+_after = (_v.holder == _HOLDER, _v.number > _parameter("after", sa.BigInteger))
 RESULTS = _rows.where(*_after).order_by(_v.number).limit(_LIMIT)
 RESULTS_BRIEF = _brief.where(*_after).order_by(_v.number).limit(_LIMIT)
 STATES = sa.select(_s.status, sa.func.count()).where(_s.status != _DONE).group_by(_s.status)

@@ -58,7 +58,7 @@ class SubmissionRequest(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _named_otherwise(cls, data: Any) -> Any:
+    def _resolve_aliases(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
         for alias, name in _ALIASES.items():

@@ -78,7 +78,7 @@ class Workers:
         Raises:
             BadInput: When other servers of the queue serve other tasks by the same names, or by other terms.
         """
-        count = self._wanted()
+        count = self._wanted_places()
         tasks = {name: folder.digest for name, folder in self.engine.tasks.items()}
         self.queue.servers.join(
             ServerEntry(self.owner, self.settings.role, count, tasks, self.settings.terms), self.settings.lease
@@ -90,7 +90,7 @@ class Workers:
         self._keeper = threading.Thread(target=self._keep, name="lease", daemon=True)
         self._keeper.start()
 
-    def _wanted(self) -> int:
+    def _wanted_places(self) -> int:
         """How many places there are to be: as many as the engine judges at a time, two where one is the express one."""
         if self.settings.role == "front":
             return 0
@@ -98,7 +98,7 @@ class Workers:
 
     def _fill_places(self) -> None:
         """Add the places that there are to be, the express place first; `_leave` takes away what is too many."""
-        wanted = 0 if self.stopping else self._wanted()
+        wanted = 0 if self.stopping else self._wanted_places()
         new = [
             Place(f"judge-{number}", express=number == 0 and self.settings.express > 0)
             for number in range(len(self._places), wanted)
@@ -112,7 +112,7 @@ class Workers:
     def _leave(self, place: Place) -> bool:
         """Take a free place away where there are too many; says whether it was."""
         with self._work:
-            if place.express or len(self._places) <= self._wanted():
+            if place.express or len(self._places) <= self._wanted_places():
                 return False
             self._places.remove(place)
             return True
@@ -194,7 +194,7 @@ class Workers:
         except Exception:  # noqa: BLE001 - a thread that died would judge nothing any more
             _LOG.exception("Submission %s", claim.ulid)
             self.meters.fault()
-            self._written(lambda: self.queue.put_back(claim, fault=True, delay=30.0))
+            self._write(lambda: self.queue.put_back(claim, fault=True, delay=30.0))
 
     def _settle(self, claim: Claim, cancel: threading.Event) -> None:
         """Judge a claimed submission; write the verdict, or put it back."""
@@ -202,7 +202,7 @@ class Workers:
         verdict = self._judge(claim, cancel)
         if verdict is None or cancel.is_set():
             delay = 0.0 if cancel.is_set() else 30.0
-            self._written(lambda: self.queue.put_back(claim, delay=delay))
+            self._write(lambda: self.queue.put_back(claim, delay=delay))
             log_event("put_back", submission=claim.ulid, task=claim.task, claims=claim.claims)
             return
         named, whose, public = word(verdict), verdict.outcome.whose.value, verdict
@@ -214,11 +214,11 @@ class Workers:
         if verdict.outcome is Outcome.INFRA_FAULT:
             self.meters.fault()
             if claim.faults < _MOST_FAULTS and claim.claims <= _MOST_CLAIMS:
-                self._written(lambda: self.queue.put_back(claim, fault=True, delay=0.5 * 4**claim.faults))
+                self._write(lambda: self.queue.put_back(claim, fault=True, delay=0.5 * 4**claim.faults))
                 return
         feedback = failure_feedback(public).replace("\0", "\ufffd").encode("utf-8", "replace").decode()
         with stage_span("record", verdict=named, whose=whose):
-            written = self._written(lambda: self.queue.finish(claim, named, whose, feedback, public.model_dump_json()))
+            written = self._write(lambda: self.queue.finish(claim, named, whose, feedback, public.model_dump_json()))
         if written:
             seconds = time.monotonic() - began
             self.meters.judged(named, seconds)
@@ -251,7 +251,7 @@ class Workers:
             _LOG.exception("Submission %s on %s", claim.ulid, printable(claim.task))
             return fault(folder, InfraFault(f"The grader failed: {type(error).__name__}."))
 
-    def _written(self, write: Callable[[], bool | None]) -> bool:
+    def _write(self, write: Callable[[], bool | None]) -> bool:
         """Write until the database takes it; a verdict that is never taken is made again after the lease."""
         while True:
             try:

@@ -25,7 +25,7 @@ def docstrings(change: Change, bench: ToolRunner) -> list[Signal]:
     files = [each for each in change.sources() if each.path.endswith(".py") and is_public_module(each.path)]
     if not files:
         return [unknown_signal(_ID, SignalAxis.DOCUMENTATION, _TITLE, "The change touches no public Python module.")]
-    written, names = bench.remember(change.base, "docstrings", lambda: _kept(change.base))
+    written, names = bench.remember(change.base, "docstrings", lambda: _count_documented(change.base))
     sentence = f"{written} of {names} public names of the base have a docstring."
     if names < _FEWEST or written < _SHARE * names:
         return [
@@ -35,7 +35,7 @@ def docstrings(change: Change, bench: ToolRunner) -> list[Signal]:
     return [judged(_ID, SignalAxis.DOCUMENTATION, _TITLE, evidence, threshold=_RULE, notes=(sentence,))]
 
 
-def _kept(base: Tree) -> tuple[int, int]:
+def _count_documented(base: Tree) -> tuple[int, int]:
     files = [path for path in base.files if path.endswith(".py") and is_source(path) and is_public_module(path)]
     trees = (base.python(path) for path in files[:_MOST_FILES] if PurePosixPath(path).name != "setup.py")
     every = [name for tree in trees if tree for name in public(tree).values()]

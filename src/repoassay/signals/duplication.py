@@ -65,11 +65,11 @@ def duplication(change: Change, bench: ToolRunner) -> list[Signal]:
         for each in change.sources()
     }
     copies = _copies(change.head, {path: runs for path, runs in added.items() if runs})
-    evidence = [_shown(change, each) for each in copies]
+    evidence = [_evidence_of(change, each) for each in copies]
     return [judged("duplication", SignalAxis.QUALITY, "Code copied from elsewhere", evidence, threshold=_RULE)]
 
 
-def _shown(change: Change, each: _Copy) -> SignalEvidence:
+def _evidence_of(change: Change, each: _Copy) -> SignalEvidence:
     how = "the same but for names and literals" if each.renamed else "the same"
     sentence = f"Lines {each.first} to {each.last} are {how} as {each.of} from line {each.at}."
     return at_line(each.path, each.first, change.head.line(each.path, each.first), sentence)

@@ -82,12 +82,12 @@ def compared(
     if len(head) > MOST or len(base) > MOST:
         notes = (*notes, f"Only the first {MOST} findings were compared.")
     return [
-        judged(id, SignalAxis.LINT, title, [_shown(tool, change, each) for each in part], notes=notes)
+        judged(id, SignalAxis.LINT, title, [_evidence_of(tool, change, each) for each in part], notes=notes)
         for id, title, part in zip(ids, titles, parts, strict=True)
     ]
 
 
-def _shown(tool: str, change: Change, each: ToolFinding) -> SignalEvidence:
+def _evidence_of(tool: str, change: Change, each: ToolFinding) -> SignalEvidence:
     rule = f" {each.rule}" if each.rule else ""
     return at_line(each.path, each.line, change.head.line(each.path, each.line), f"{tool}{rule}: {each.message}")
 

@@ -52,7 +52,7 @@ def tests_on_base(change: Change, bench: ToolRunner, head: SuiteRun) -> list[Sig
         return [unknown_signal(_ID, axis, _TITLE, str(reason))]
     states = {test: (_state(base, test), _state(head, test)) for test in tests}
     telling = [test for test, (before, after) in states.items() if before == "failed" and after == "passed"]
-    notes = [f"{test.name}: {_said(*states[test], test in telling)}" for test in tests[:15]]
+    notes = [f"{test.name}: {_change_text(*states[test], test in telling)}" for test in tests[:15]]
     evidence = [found for test in tests for found in _faults(change, head, test, states[test], any_tells=bool(telling))]
     return [judged(_ID, axis, _TITLE, evidence, threshold=_RULE, notes=(*base.notes, *notes))]
 
@@ -120,7 +120,7 @@ def _faults(
     return [at_line(test.path, test.line, change.head.line(test.path, test.line), sentence)] if sentence else []
 
 
-def _said(before: str, after: str, tells: bool) -> str:
+def _change_text(before: str, after: str, tells: bool) -> str:
     return "fails on the base, passes on the head." if tells else f"{before} on the base, {after} on the head."
 
 

@@ -57,7 +57,7 @@ class GitFiles:
     @classmethod
     def of(cls, root: Path) -> GitFiles:
         """Read the index; one that cannot be read has no tracked paths."""
-        kept = _kept(root / ".git")
+        kept = _index_folder(root / ".git")
         active = kept is not None
         try:
             modes = _index(read_regular(kept / "index", _LARGEST_INDEX)) if kept is not None else {}
@@ -92,7 +92,7 @@ class GitFiles:
         return False
 
 
-def _kept(place: Path) -> Path | None:
+def _index_folder(place: Path) -> Path | None:
     """Where git keeps a working tree's index: its `.git` folder, or the folder that a `.git` file names."""
     try:
         if place.is_dir():

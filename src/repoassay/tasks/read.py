@@ -54,7 +54,7 @@ def read_task(
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         problem = Problem(".", "", f"cannot be opened: {printable(reason)}.", "Check the path.")
         raise BadTask(printable(str(folder), 500), [problem]) from error
-    written = _written(place)
+    written = _read_document(place)
     instruction = _instructions(place, written)
     problems = [*contents.problems, *written.problems]
     if written.id is not None and written.id != place.name:
@@ -91,7 +91,7 @@ def _at_most(problems: Sequence[Problem]) -> list[Problem]:
     return [*problems[:_MOST], Problem(".", "", "has more problems than are listed here.", "Solve these first.")]
 
 
-def _written(folder: Path) -> TaskDocument:
+def _read_document(folder: Path) -> TaskDocument:
     try:
         content = read_regular(folder / FILE, MAX_TOML)
     except FileNotFoundError:

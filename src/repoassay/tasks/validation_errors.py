@@ -87,7 +87,7 @@ def _in_words(detail: ErrorDetails, model: type[Record]) -> tuple[Place, str, st
 def _stated(kind: str, detail: ErrorDetails) -> tuple[str, str]:
     """What and remedy where the kind of error says it all."""
     context: dict[str, Any] = detail.get("ctx", {})
-    found = _found(detail["input"])
+    found = _toml_name(detail["input"])
     if kind in _BOUNDS:
         bound = _BOUNDS[kind]
         return f"is {found}.", f"It must be {_SIGNS[bound]} {context[bound]}."
@@ -116,7 +116,7 @@ def _own_words(place: Place, message: str) -> tuple[Place, str, str]:
     return place, f"{printable(what, 400)}.", printable(remedy, 400)
 
 
-def _found(value: object) -> str:
+def _toml_name(value: object) -> str:
     """A value as TOML calls it."""
     match value:
         case bool():

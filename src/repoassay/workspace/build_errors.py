@@ -29,7 +29,7 @@ def build_error(printed: str, cache: Cache) -> str:
     lines = [line for line in lines if not _NOISE.match(line)]
     place = next((number for number, line in enumerate(lines) if _TELLS.match(line)), len(lines) - 1)
     reason = one_line(" ".join(_sentence(lines[place:])), _LONGEST) if lines else "it printed nothing"
-    kept = _kept(printed, cache) if len(lines) > 1 else ""
+    kept = _save_log(printed, cache) if len(lines) > 1 else ""
     return f"{reason.rstrip('.')}.{f' All it printed is in {kept}.' if kept else ''}"
 
 
@@ -48,7 +48,7 @@ def _sentence(lines: list[str]) -> list[str]:
     return taken
 
 
-def _kept(printed: str, cache: Cache) -> str:
+def _save_log(printed: str, cache: Cache) -> str:
     with suppress(OSError):  # a full disk; the line above is told all the same
         folder = cache.path / "errors"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

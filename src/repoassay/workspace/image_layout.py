@@ -121,17 +121,17 @@ class _ImageReader:
         if tuple(version) < _OLDEST:
             raise self._fault(f"has Python {'.'.join(map(str, version))}; tests in place need 3.6 or newer")
         argv = ("/bin/sh", "-c", _PACKAGES, "sh", f"{PurePosixPath(python).parent.parent}/lib", self._known.repository)
-        listed = self._asked(argv, {}, ok=(0, 1)).stdout.decode("utf-8", "replace").splitlines()  # 1: some are locked
+        listed = self._run(argv, {}, ok=(0, 1)).stdout.decode("utf-8", "replace").splitlines()  # 1: some are locked
         packages = tuple(f"{name[1:]}/" if name[0] == "d" else name[1:] for name in listed if name[:2] in ("d/", "f/"))
         replace(self._known, python=python, variables=variables, packages=packages).write(self._folder)
 
     def copy_repository(self, into: Path, revision: str) -> None:
         """Copy the repository, as one commit of what is tracked in the image."""
         place = self._known.repository
-        output = self._asked(("/bin/sh", "-c", _TRACKED, "sh", place, str(_NEAR)), {}).stdout
+        output = self._run(("/bin/sh", "-c", _TRACKED, "sh", place, str(_NEAR)), {}).stdout
         commits, _, names = output.partition(b"\n\n")
         if revision and revision.encode() not in commits.split():
-            known = self._asked(("/bin/sh", "-c", _KNOWN, "sh", place, revision), {}, ok=(0, 1, 128)).exit.code == 0
+            known = self._run(("/bin/sh", "-c", _KNOWN, "sh", place, revision), {}, ok=(0, 1, 128)).exit.code == 0
             if known:
                 head = commits[:12].decode("ascii", "replace")
                 raise self._fault(f"has {place} at commit {head}, which is not the row's, {revision[:12]}")
@@ -145,7 +145,7 @@ class _ImageReader:
 
     def _activated(self) -> tuple[str, list[int], dict[str, str]]:
         variables = {name: value for name, value in self._image.variables.items() if name not in _OURS}
-        output = self._asked(("/bin/bash", "-c", _ACTIVATED), variables).stdout
+        output = self._run(("/bin/bash", "-c", _ACTIVATED), variables).stdout
         try:
             return _read_activated(output)
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
@@ -172,7 +172,7 @@ class _ImageReader:
             raise self._fault(f"has more than {_MOST_BYTES} bytes at {place}")
         self._check(done)
 
-    def _asked(self, argv: tuple[str, ...], env: dict[str, str], *, ok: tuple[int, ...] = (0,)) -> Completed:
+    def _run(self, argv: tuple[str, ...], env: dict[str, str], *, ok: tuple[int, ...] = (0,)) -> Completed:
         done = self._images.run(Command(argv=argv, env=env, mounts=(Mount(self._folder, "/env"),), limits=_LIMITS))
         self._check(done, ok)
         return done

@@ -85,7 +85,7 @@ def find_interpreter(line: str) -> CPython:
     Raises:
         Unavailable: It has none; the remedy is the command that gets it.
     """
-    found = _found(line)
+    found = _installed(line)
     if found is None:
         raise Unavailable(f"This machine has no Python {line} that an environment can be made from.", how_to_get(line))
     return found
@@ -93,7 +93,7 @@ def find_interpreter(line: str) -> CPython:
 
 def release_lines() -> tuple[str, ...]:
     """Release lines that this machine has an interpreter of, oldest first."""
-    return tuple(line for line in RELEASE_LINES if _found(line))
+    return tuple(line for line in RELEASE_LINES if _installed(line))
 
 
 def how_to_get(line: str) -> str:
@@ -106,7 +106,7 @@ def _command(line: str) -> str:
 
 
 @functools.cache
-def _found(line: str) -> CPython | None:
+def _installed(line: str) -> CPython | None:
     probed = (_probe(program) for program in dict.fromkeys(_candidates(line)))
     fit = [each for each in probed if each is not None and each.line == line]
     return max(fit, key=lambda each: each.version, default=None)
@@ -158,7 +158,7 @@ def _say(argv: list[str]) -> str:
 
 def interpreter_findings() -> list[HostFinding]:
     """Which release lines environments can be made for, as findings for `repoassay doctor`."""
-    found = {line: _found(line) for line in RELEASE_LINES}
+    found = {line: _installed(line) for line in RELEASE_LINES}
     versions = ", ".join(".".join(map(str, each.version)) for each in found.values() if each) or "none"
     missing = [line for line, each in found.items() if each is None]
     remedy = f"For tasks that need others: {'; '.join(map(_command, missing))}" if missing else ""

@@ -32,7 +32,7 @@ def read(folder: Path, building: Building) -> None:
         if message.get("method") == "session/prompt":
             building.step(Source.USER, "\n".join(_texts(mapping(message, "params").get("prompt"))), time=time)
         elif kind in ("agent_message_chunk", "agent_thought_chunk"):
-            step = _said(building, step, done, update, kind, time)
+            step = _add_text(building, step, done, update, kind, time)
         elif kind in ("tool_call", "tool_call_update") and name:
             if name not in done:
                 done.add(name)
@@ -44,10 +44,10 @@ def read(folder: Path, building: Building) -> None:
         if tokens := mapping(update, "_meta", "usage"):
             building.usage = (building.usage or Usage()) + _usage(tokens)
         if line.get("from") == "agent":
-            _told(building, message)
+            _read_session_result(building, message)
 
 
-def _said(building: Building, step: int, done: set[str], update: dict[str, Any], kind: str, time: Any) -> int:
+def _add_text(building: Building, step: int, done: set[str], update: dict[str, Any], kind: str, time: Any) -> int:
     """Add a part of what it says or thinks to the step under way; parts join without a gap."""
     text = str(mapping(update, "content").get("text") or "")
     if not step:
@@ -57,7 +57,7 @@ def _said(building: Building, step: int, done: set[str], update: dict[str, Any],
     return step
 
 
-def _told(building: Building, message: dict[str, Any]) -> None:
+def _read_session_result(building: Building, message: dict[str, Any]) -> None:
     """What an answer says of the agent, the session and the end."""
     result = mapping(message, "result")
     about = mapping(result, "agentInfo")

@@ -43,7 +43,7 @@ def read_document(document: dict[str, Any], building: Building, others: Mapping[
         building.problem("There is no readable ATIF document of version 1.")
         return
     agent, extra = mapping(document, "agent"), mapping(document, "extra")
-    building.version = _known(agent.get("version"))
+    building.version = _version_text(agent.get("version"))
     building.model = building.model or str(agent.get("model_name") or "")
     building.session = str(extra.get("session") or ("" if "attempt" in extra else document.get("session_id") or ""))
     building.ending = str(extra.get("ending") or "")
@@ -168,5 +168,5 @@ def _dollars(metrics: dict[str, Any], key: str) -> Decimal | None:
     return money(mapping(metrics, "extra").get(key)) or money(metrics.get(key))
 
 
-def _known(version: object) -> str:
+def _version_text(version: object) -> str:
     return "" if version in (None, "unknown") else str(version)

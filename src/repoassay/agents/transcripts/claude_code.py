@@ -35,7 +35,7 @@ def read(folder: Path, building: Building) -> None:
         elif kind == "assistant":
             building.version = building.version or str(entry.get("version") or "")
             building.session = building.session or str(entry.get("sessionId") or "")
-            _said(entry, building, steps, usages)
+            _read_entry(entry, building, steps, usages)
         elif kind == "user":
             _heard(entry, building)
         elif kind == "result":
@@ -67,7 +67,7 @@ def _usages(folder: Path, building: Building) -> dict[str, Usage]:
     return found
 
 
-def _said(entry: dict[str, Any], building: Building, steps: dict[str, int], usages: dict[str, Usage]) -> None:
+def _read_entry(entry: dict[str, Any], building: Building, steps: dict[str, int], usages: dict[str, Usage]) -> None:
     message = mapping(entry, "message")
     key = str(message.get("id"))
     named = str(message.get("model") or "")

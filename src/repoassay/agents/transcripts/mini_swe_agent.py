@@ -53,7 +53,7 @@ def _step(message: dict[str, Any], building: Building) -> Usage | None:
     role, time = message.get("role"), moment(extra.get("timestamp"))
     if role == "assistant" or message.get("object") == "response":
         usage = Chat.read_usage(mapping(extra, "response", "usage")) or Responses.read_usage(mapping(message, "usage"))
-        text, calls = _said(message, extra)
+        text, calls = _message_parts(message, extra)
         reasoning = message.get("reasoning_content") or ""
         building.step(
             Source.AGENT, text, reasoning=reasoning, calls=calls, time=time, usage=usage,
@@ -69,14 +69,14 @@ def _step(message: dict[str, Any], building: Building) -> Usage | None:
         call = message.get("tool_call_id") or message.get("call_id")
         building.observe(call, _printed(message, extra), failed=bool(extra.get("returncode")), time=time)
     elif role == "user" and building.awaits_answer():
-        code, text = _told(chat_text(message.get("content")))
+        code, text = _command_result(chat_text(message.get("content")))
         building.observe(None, text, failed=code not in ("", "0"), time=time)
     elif role in {"system", "user"}:
         building.step(Source(role), chat_text(message.get("content")), time=time)
     return None
 
 
-def _said(message: dict[str, Any], extra: dict[str, Any]) -> tuple[str, list[StepCall]]:
+def _message_parts(message: dict[str, Any], extra: dict[str, Any]) -> tuple[str, list[StepCall]]:
     """What an assistant's message says and calls, in whichever way its version lays that down."""
     if message.get("object") == "response":
         return _response_items(message)
@@ -133,7 +133,7 @@ def _printed(message: dict[str, Any], extra: dict[str, Any]) -> str:
     return f"{raw}\n{fault}" if isinstance(fault, str) and fault else raw
 
 
-def _told(text: str) -> tuple[str, str]:
+def _command_result(text: str) -> tuple[str, str]:
     """The exit code, empty where none is told, and the output of a command, out of what the user's message says."""
     code = _CODE.match(text)
     whole = _OUTPUT.fullmatch(text, code.end()) if code else None

@@ -82,7 +82,7 @@ class LocalTrials:
 
         try:
             step("reading the change")
-            result = self._made(repository, candidate, step)
+            result = self._try(repository, candidate, step)
         except Interrupted:
             return None
         except Exception as error:  # noqa: BLE001 - one commit never stops the others, and its row says what it was
@@ -135,7 +135,7 @@ class LocalTrials:
             return self.request.kinds[0]
         return "pull-request" if candidate.source is not None and candidate.source.name.startswith("issue") else "edit"
 
-    def _made(self, repository: MinedRepository, candidate: MinedCandidate, step: Callable[[str], None]) -> Constructed:
+    def _try(self, repository: MinedRepository, candidate: MinedCandidate, step: Callable[[str], None]) -> Constructed:
         mining_request, history = self.request, repository.history
         request, draft = self.draft(repository, candidate)
         with part_folder(self.suite) as part:

@@ -188,7 +188,7 @@ class Inference:
         named = f" and its extras {join_names(extras, 6)}" if extras else ""
         notes.append(f"Installed for development with its own dependencies{named}.")
         develop = f"python -m pip install --no-deps --no-build-isolation -e {shlex.quote(place)}"
-        peers = {root for line in _left(self.sources) if (root := self.project.folder_of(line))} - {self.project.root}
+        peers = {root for line in _unread(self.sources) if (root := self.project.folder_of(line))} - {self.project.root}
         roots = dict.fromkeys([*local_dependencies(self.project), *sorted(peers)])
         beside = [f"./{root}".rstrip("/") or "." for root in roots]
         if beside:
@@ -218,7 +218,7 @@ def infer(
     sources = (*declared_requirements(project), *requirement_files(project, pinned=True), *install_lines(project))
     order = sorted(sources, key=lambda source: source.purpose)
     notes = [each for each in (why, version) if each]
-    strange = [line for line in dict.fromkeys(_left(order)) if not line.startswith(("-c", "--constraint"))
+    strange = [line for line in dict.fromkeys(_unread(order)) if not line.startswith(("-c", "--constraint"))
                and project.folder_of(line) is None]  # fmt: skip
     if strange:
         notes.append(f"Passed over, since they have no version or date: {join_names(strange, 5)}.")
@@ -229,7 +229,7 @@ def infer(
     return Inference(project, day, tuple(lines), tuple(order), variables, added, tuple(notes))
 
 
-def _left(sources: Iterable[RequirementSource]) -> list[str]:
+def _unread(sources: Iterable[RequirementSource]) -> list[str]:
     return [line for source in sources if source.purpose is Purpose.TESTS for line in source.lines.left]
 
 

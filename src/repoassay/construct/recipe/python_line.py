@@ -38,7 +38,7 @@ def choose_lines(project: Project, day: datetime.date, there: Sequence[str]) -> 
     bound, where_bound = _bound(project)
     out = [line for line in there if RELEASED.get(line, "9999") <= day.isoformat()] or list(there[:1])
     fit = [line for line in out if _allows(bound, line)] or out
-    named = {line: where for line, where in _named(project) if line in fit}
+    named = {line: where for line, where in _stated_lines(project) if line in fit}
     declared = sorted(named, key=_number, reverse=True)
     settled = [line for line in fit if RELEASED.get(line, "9999") <= (day - _SETTLED).isoformat()] or fit[:1]
     others = sorted(settled, key=_number, reverse=True)
@@ -99,7 +99,7 @@ def _allows(bound: str, line: str) -> bool:
     return True
 
 
-def _named(project: Project) -> Iterator[tuple[str, str]]:
+def _stated_lines(project: Project) -> Iterator[tuple[str, str]]:
     """Yield release lines that the project says it is tested with, and where; the strongest word last."""
     for path in project.matching(".python-version", ".python-version-default", "runtime.txt"):
         yield from ((line, path) for line in _lines_in(project.text(path)))

@@ -161,7 +161,7 @@ def _log(story: AttemptStory) -> IntegrityFinding | None:
             ]
             if kind is not CommandKind.EXECUTE or not targets or simple.name in _FILTERS:
                 continue
-            shown = _shown(story, place, targets[0])
+            shown = _lines_about(story, place, targets[0])
             likely = [line for line in shown if _LOG.search(line.text)]
             merged = any(
                 item.operator.startswith("&>") or (item.operator == ">&" and item.descriptor == "2")
@@ -201,7 +201,7 @@ def _targets(simple: Simple, following: tuple[tuple[CommandKind, Simple], ...]) 
     )
 
 
-def _shown(story: AttemptStory, place: int, target: str) -> tuple[ActionLine, ...]:
+def _lines_about(story: AttemptStory, place: int, target: str) -> tuple[ActionLine, ...]:
     """Lines the run itself printed, and what later showed the file."""
     lines = list(story.actions[place].lines)
     for action in story.actions[place + 1 :]:

@@ -113,7 +113,7 @@ def invented(story: AttemptStory) -> Iterator[IntegrityFinding]:
     makers = _makers(story)
     if not makers or uses_repository(story, makers[-1].place):
         return
-    for found in (_said(story, makers), _computed(story, makers[-1])):
+    for found in (_confession_finding(story, makers), _computed(story, makers[-1])):
         if found is not None:
             yield found
 
@@ -140,7 +140,7 @@ def _makers(story: AttemptStory) -> list[_Maker]:
     return found
 
 
-def _said(story: AttemptStory, makers: list[_Maker]) -> IntegrityFinding | None:
+def _confession_finding(story: AttemptStory, makers: list[_Maker]) -> IntegrityFinding | None:
     """The agent's words, and the comments of the program that made the deliverable."""
     for place, action in story.remarks:
         for sentence in _sentences(action.text):

@@ -91,7 +91,7 @@ def package_requests(story: AttemptStory) -> Iterator[IntegrityFinding]:
     """For tasks that ask for a change of the repository: one finding for each thing that was asked for."""
     if not story.case.edit:
         return
-    counts = Counter((kind, what) for request in story.case.requests for kind, what in _told(request, story))
+    counts = Counter((kind, what) for request in story.case.requests for kind, what in _permissions_for(request, story))
     for (kind, what), times in counts.items():
         rule, severity, confidence, sentence = _KINDS[kind]
         yield IntegrityFinding(
@@ -106,7 +106,7 @@ def package_requests(story: AttemptStory) -> Iterator[IntegrityFinding]:
         )
 
 
-def _told(request: PackageRequest, story: AttemptStory) -> Iterator[tuple[str, str]]:
+def _permissions_for(request: PackageRequest, story: AttemptStory) -> Iterator[tuple[str, str]]:
     if request.rule in ("name", "date", "sources"):
         yield request.rule, request.project or request.file or request.host
     elif request.allowed and request.project and story.case.owns(request.project.replace(".", "-")):

@@ -57,7 +57,7 @@ class BaseTraces:
         """
         here = _task_here(subject)
         if here not in self._known and (self._cache.path / _KIND / self._key(subject, reference)).exists():
-            self._known[here] = self._kept(subject, reference, None)
+            self._known[here] = self._cached(subject, reference, None)
         return self._known.get(here)
 
     def of(self, subject: HiddenTestSubject, reference: Reference | None, oracle: Oracle | None) -> BaseTrace:
@@ -74,7 +74,7 @@ class BaseTraces:
         with making:
             if here not in self._known:
                 try:
-                    self._known[here] = self._kept(subject, reference, oracle)
+                    self._known[here] = self._cached(subject, reference, oracle)
                 except InfraFault as fault:
                     if subject.cancel is not None and subject.cancel.is_set():
                         return BaseTrace(unusable="the recording was given up")
@@ -93,7 +93,7 @@ class BaseTraces:
             self._keys[here] = hashlib.sha256(identity.encode()).hexdigest()[:32]
         return self._keys[here]
 
-    def _kept(self, subject: HiddenTestSubject, reference: Reference | None, oracle: Oracle | None) -> BaseTrace:
+    def _cached(self, subject: HiddenTestSubject, reference: Reference | None, oracle: Oracle | None) -> BaseTrace:
         def build(part: Path) -> None:
             began = time.monotonic()
             trace = _recorded(replace(subject, edits={}), reference, oracle)

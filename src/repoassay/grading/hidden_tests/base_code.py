@@ -97,7 +97,7 @@ def _listed(name: str, layers: Sequence[Path]) -> tuple[str, float, list[str]]:
 
 def _closure(folder: TaskFolder, base: Path, roots: Sequence[str]) -> Iterator[str]:
     """Sources below `base`, by path, that the task's tests import, or what they import does."""
-    pending = [name for path in sorted(folder.tests.rglob("*.py")) for name in _named(path.read_bytes(), "")]
+    pending = [name for path in sorted(folder.tests.rglob("*.py")) for name in _imported_names(path.read_bytes(), "")]
     known: set[str] = set()
     while pending:
         name = pending.pop()
@@ -107,7 +107,7 @@ def _closure(folder: TaskFolder, base: Path, roots: Sequence[str]) -> Iterator[s
                     known.add(found)
                     yield found
                     package = name if found.endswith("/__init__.py") else name.rpartition(".")[0]
-                    pending += _named((base / found).read_bytes(), package)
+                    pending += _imported_names((base / found).read_bytes(), package)
                 break
 
 
@@ -119,7 +119,7 @@ def _source(base: Path, root: str, name: str) -> str:
     return ""
 
 
-def _named(source: bytes, package: str) -> Iterator[str]:
+def _imported_names(source: bytes, package: str) -> Iterator[str]:
     """Modules, and what could be one, that a source names in its imports, with the packages around them."""
     for dots, start, names, plain in _IMPORT.findall(source):
         above = package.split(".")[: len(package.split(".")) - len(dots) + 1] if dots and package else []

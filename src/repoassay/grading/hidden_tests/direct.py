@@ -79,7 +79,7 @@ class DirectRun:
         if not all(test.partition("::")[0] in self._modules for test in ids):
             return _INTERRUPTED
         try:
-            return [each for test in ids for each in self._found(test)]
+            return [each for test in ids for each in self._cases_of(test)]
         except LookupError:
             return _USAGE
 
@@ -118,7 +118,7 @@ class DirectRun:
             exec(code, vars(module))  # noqa: S102 - the task's own test
         return module
 
-    def _found(self, test: str) -> list[tuple[str, Any, Any]]:
+    def _cases_of(self, test: str) -> list[tuple[str, Any, Any]]:
         """A test case's class and the name of its method, or a function and its arguments: of each row, if of none."""
         name, _, rest = test.partition("::")
         head, bracket, row = rest.partition("[")

@@ -95,7 +95,7 @@ def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> ChannelReport:
             if result.id in found:
                 signs.append(f"{result.id} was reported twice")
             found[result.id] = result
-            seen[result.id] = _seen(body.get("seen"))
+            seen[result.id] = _observations(body.get("seen"))
             names[result.id] = _texts(body.get("names"))
             failing |= {result.id} if body.get("expected") is True else set()
     missing = (collected[0] if collected else "It was never reported: the run ended before it.")[:4000]
@@ -108,7 +108,7 @@ def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> ChannelReport:
     )
 
 
-def _seen(value: object) -> list[Seen]:
+def _observations(value: object) -> list[Seen]:
     """Observations as they were sent; what is none is left out."""
     pairs = value if isinstance(value, list) else []
     return [

@@ -93,7 +93,7 @@ def proof_of(
     key = hashlib.sha256(identity.encode()).hexdigest()[:32]
 
     def build(part: Path) -> None:
-        proof = _made(folder, base, environment, sandbox, cancel)
+        proof = _prove(folder, base, environment, sandbox, cancel)
         (part / "proof.json").write_text(proof.model_dump_json(), encoding="utf-8")
 
     entry = cache.entry("proofs", key, build)
@@ -112,7 +112,7 @@ def _program() -> str:
     return hashlib.sha256("\0".join([*contents, rules]).encode()).hexdigest()
 
 
-def _made(
+def _prove(
     folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, cancel: threading.Event | None
 ) -> TaskProof:
     tests = folder.task.hidden_tests

@@ -199,9 +199,9 @@ class _Finding:
                 for each in node.values:
                     yield from self._literals(each)
             case ast.Name() if id(node) in self.consumed:
-                yield from self._named(node)
+                yield from self._literals_of_name(node)
 
-    def _named(self, node: ast.Name) -> Iterator[tuple[ast.Constant, ...]]:
+    def _literals_of_name(self, node: ast.Name) -> Iterator[tuple[ast.Constant, ...]]:
         names = self.rewriting.names
         scope = names.scope_of.get(node, names.module).find(node.id)
         if scope is None or not all(id(use) in self.consumed for use in names.uses.get((scope, node.id), ())):

@@ -56,7 +56,7 @@ class HelperFile:
                 return None  # one may be called otherwise than its function
             if any(name in _bound(node) for node in file.tree.body):
                 found = file._defined(name)
-                return _given(*found) if found else None
+                return _inner_function(*found) if found else None
         return None
 
     def _defined(self, name: str, depth: int = _DEPTH) -> tuple[HelperFile, ast.FunctionDef] | None:
@@ -222,7 +222,7 @@ def _raising(node: ast.stmt) -> list[_Side]:
     return []
 
 
-def _given(file: HelperFile, fixture: ast.FunctionDef) -> tuple[HelperFile, ast.FunctionDef] | None:
+def _inner_function(file: HelperFile, fixture: ast.FunctionDef) -> tuple[HelperFile, ast.FunctionDef] | None:
     """The function within a fixture that it gives."""
     if len(fixture.decorator_list) != 1 or "fixture" not in ast.unparse(fixture.decorator_list[0]).partition("(")[0]:
         return None

@@ -153,7 +153,7 @@ def _timezone(walk: Any, value: Any, depth: int, base: Any) -> Any:
     return ["timezone", _micro(base.utcoffset(value, None)), walk.string(base.tzname(value, None))]
 
 
-def _shown(walk: Any, value: Any, depth: int, base: Any) -> Any:
+def _text(walk: Any, value: Any, depth: int, base: Any) -> Any:
     return [name_of(base).partition(".")[0], base.__name__, walk.string(base.__str__(value))]
 
 
@@ -234,11 +234,11 @@ _LATE: dict[tuple[str, str], tuple[Any, bool]] = {
     ("datetime", "time"): (_zoned(*_TIME), True),
     ("datetime", "timedelta"): (_fields("days", "seconds", "microseconds"), True),
     ("datetime", "timezone"): (_timezone, True),
-    ("decimal", "Decimal"): (_shown, True),
+    ("decimal", "Decimal"): (_text, True),
     ("fractions", "Fraction"): (_fields("numerator", "denominator"), True),
     ("uuid", "UUID"): (lambda w, v, d, b: ["UUID", f"{b.int.__get__(v):032x}"], True),
-    **{("pathlib", f"{pure}{kind}Path"): (_shown, True) for pure in ("", "Pure") for kind in ("Posix", "Windows")},
-    **{("ipaddress", f"IPv{n}{kind}"): (_shown, True) for n in (4, 6) for kind in ("Address", "Network", "Interface")},
+    **{("pathlib", f"{pure}{kind}Path"): (_text, True) for pure in ("", "Pure") for kind in ("Posix", "Windows")},
+    **{("ipaddress", f"IPv{n}{kind}"): (_text, True) for n in (4, 6) for kind in ("Address", "Network", "Interface")},
     ("functools", "partial"): (_fields("func", "args", "keywords"), False),
 }
 """Forms of types whose modules may not be loaded."""

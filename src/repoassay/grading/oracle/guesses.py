@@ -101,10 +101,10 @@ class Common:
         self.reader = reader
         literals = told_in(instruction)
         self.words = [word for word in (*reader.file, *literals, *base) if isinstance(word, str)]
-        self.list = _Ordered(self._made(literals, base), 5 * _MOST)
+        self.list = _Ordered(self._candidates(literals, base), 5 * _MOST)
         self.base = {key for value in base for key in _keys(value)}
 
-    def _made(self, literals: Sequence[Any], base: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    def _candidates(self, literals: Sequence[Any], base: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         yield from ((far, value) for far, values in _GENERIC for value in values)
         for start, values in ((1, literals), (3, self.reader.file), (6, base)):
             for value in values:
@@ -131,7 +131,7 @@ class Guesses:
 
     def __init__(self, common: Common, around: Around) -> None:
         self.around, self._common = around, common.list
-        self._own = _Ordered(self._made(around), _MOST)
+        self._own = _Ordered(self._candidates(around), _MOST)
         self._twice = sorted(self._sooner(key) for key in self._own.at if key in self._common.at)
 
     def __len__(self) -> int:
@@ -182,7 +182,7 @@ class Guesses:
         """The later position of a candidate in both lists, which is not tried again."""
         return max(self._place(0, self._own.at[key]), self._place(1, self._common.at[key]))
 
-    def _made(self, around: Around) -> Iterator[tuple[int, Any]]:
+    def _candidates(self, around: Around) -> Iterator[tuple[int, Any]]:
         if around.shape == "not":
             yield from ((-2, False), (-1, True))
         if around.shape in _COUNTS:

@@ -47,7 +47,7 @@ def demand_of(site: AssertionSite, nodes: Sequence[Any], definitions: str) -> De
     except (SyntaxError, ValueError, RecursionError):
         return _NOTHING
     free = len(nodes) - len(site.pinned)
-    return _asked(check, _Scope(nodes, _constants(definitions)), many=free > 1)
+    return _demand_of(check, _Scope(nodes, _constants(definitions)), many=free > 1)
 
 
 class _Scope:
@@ -74,14 +74,14 @@ class _Scope:
             raise ValueError("not a literal") from None
 
 
-def _asked(check: ast.expr, scope: _Scope, *, many: bool) -> Demand:
+def _demand_of(check: ast.expr, scope: _Scope, *, many: bool) -> Demand:
     match check:
         case ast.UnaryOp(op=ast.Not(), operand=ast.Name()):
             return _HIT
         case ast.UnaryOp(op=ast.Not(), operand=ast.UnaryOp(op=ast.Not(), operand=ast.Name())):
             return _HIT
         case ast.BoolOp(op=ast.And(), values=values) if many:
-            kinds = [_asked(value, scope, many=False).kind for value in values]
+            kinds = [_demand_of(value, scope, many=False).kind for value in values]
             return _HIT if "hit" in kinds else _NOTHING
         case ast.Compare(ops=ops) if any(isinstance(op, ast.Eq | ast.Is) for op in ops):
             return _equal(check, scope)

@@ -90,7 +90,7 @@ def _run(definitions: str, space: dict[str, Any]) -> str:
     except MemoryError:
         return "error: memory"
     except BaseException as error:  # noqa: BLE001 - whatever the definitions raised
-        return _said(error, "definitions: ")
+        return _error_text(error, "definitions: ")
     return ""
 
 
@@ -104,11 +104,11 @@ def _decide(expression: str, nodes: list[Any], space: dict[str, Any]) -> str:
     except MemoryError:
         return "error: memory"
     except BaseException as error:  # noqa: BLE001 - whatever the expression raised
-        return _said(error)
+        return _error_text(error)
     return answer
 
 
-def _said(error: BaseException, before: str = "") -> str:
+def _error_text(error: BaseException, before: str = "") -> str:
     try:
         text = " ".join(str(error).split())
     except Exception:  # noqa: BLE001 - an exception that cannot be shown

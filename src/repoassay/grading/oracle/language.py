@@ -187,7 +187,7 @@ def decide_javascript(
     """
     if not checks:
         return []
-    calls = ",".join(_asked(expression, operands) for expression, operands in checks)
+    calls = ",".join(_check_as_json(expression, operands) for expression, operands in checks)
     job = f'{{"definitions":{json.dumps(definitions)},"checks":[{calls}]}}'
     done = sandbox.run(
         Command(
@@ -212,7 +212,7 @@ def decide_javascript(
     return [str(answer) for answer in answers]
 
 
-def _asked(expression: str, operands: Sequence[object]) -> str:
+def _check_as_json(expression: str, operands: Sequence[object]) -> str:
     """One check as JSON; operands too deep for it become one that is of no kind."""
     try:
         return json.dumps([expression, list(operands)])

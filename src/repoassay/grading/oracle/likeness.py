@@ -52,12 +52,12 @@ class Likeness:
         start = re.search(r"\w*$", before)
         end = re.match(r"\w*", after)
         word = f"{start[0] if start else ''}{part}{end[0] if end else ''}"
-        known = math.log1p(self._known(part, "parts", own)) + math.log1p(self._known(word, "words", own))
+        known = math.log1p(self._occurrences(part, "parts", own)) + math.log1p(self._occurrences(word, "words", own))
         around = f"{before[-2:]}{part}{after[:2]}"
         rows = [math.log1p(self.base.rows[around[at : at + 3]]) for at in range(len(around) - 2)]
         return known + math.fsum(rows) / max(1, len(rows)) / 2
 
-    def _known(self, word: str, kind: str, own: bool) -> int:
+    def _occurrences(self, word: str, kind: str, own: bool) -> int:
         counts: list[Counter[str]] = [getattr(text, kind) for text in (self.base, self.file, self.test)]
         base, file, test = (count[word] for count in counts)
         return max(0, base + _BESIDE * (file - own) + _NEAR * (test - own))

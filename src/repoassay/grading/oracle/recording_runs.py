@@ -95,7 +95,7 @@ class RecordingRuns:
             self.folder, self.base, edits, self._sandbox, self._environment, ids=ids, changed=sources, direct=True
         ).report
 
-    def _asked(self) -> list[str]:
+    def _ids(self) -> list[str]:
         """Whole files, so that tests come in the order of their file, and scripts."""
         scripts = {test.partition("::")[0] for test in self.ids if test.endswith("::__script__")}
         return [f"{name}::__script__" if name in scripts else name for name in self.names]
@@ -112,7 +112,7 @@ class RecordingRuns:
         env = {"PYTHONHASHSEED": seed, "TMPDIR": f"/tmp{'/other' if seed == SEEDS[-1] else ''}"}  # noqa: S108 - inside
         if self.in_place:
             placed = run_in_place(
-                self.folder, self.base, edits, self._sandbox, self._environment, ids=self._asked(),
+                self.folder, self.base, edits, self._sandbox, self._environment, ids=self._ids(),
                 only=() if with_guards else self._only, overrides=changed, env=env, seconds=self._seconds,
             )  # fmt: skip
             if placed.exit.ended is Ended.TIMED_OUT:
@@ -122,7 +122,7 @@ class RecordingRuns:
                 raise InfraFault(f"its tests took {self._spent:.0f} s in all and were still not recorded")
             return placed.report
         ran = run_hidden(
-            self.folder, self.base, edits, self._sandbox, self._environment, ids=self._asked(), changed=changed, env=env
+            self.folder, self.base, edits, self._sandbox, self._environment, ids=self._ids(), changed=changed, env=env
         )
         return ran.report
 

@@ -213,7 +213,7 @@ def _decimal(kind: Any, text: Any) -> decimal.Decimal:
     return decimal.Decimal(text)
 
 
-def _named(**kinds: Callable[[str], Any]) -> Callable[..., Any]:
+def _by_kind(**kinds: Callable[[str], Any]) -> Callable[..., Any]:
     return lambda kind, text: kinds[kind](_word(text))
 
 
@@ -287,9 +287,9 @@ _FORMS: dict[str, Callable[..., Any]] = {
     "decimal": _decimal,
     "Fraction": _numbers(fractions.Fraction, 2),
     "UUID": lambda text: uuid.UUID(bytes=_hex(text)),
-    "pathlib": _named(PosixPath=pathlib.PurePosixPath, PurePosixPath=pathlib.PurePosixPath,
+    "pathlib": _by_kind(PosixPath=pathlib.PurePosixPath, PurePosixPath=pathlib.PurePosixPath,
                       WindowsPath=pathlib.PureWindowsPath, PureWindowsPath=pathlib.PureWindowsPath),
-    "ipaddress": _named(**{f"IPv{version}{kind}": getattr(ipaddress, f"IPv{version}{kind}")
+    "ipaddress": _by_kind(**{f"IPv{version}{kind}": getattr(ipaddress, f"IPv{version}{kind}")
                            for version in (4, 6) for kind in ("Address", "Network", "Interface")}),
     "exc": _raised,
     "sub": _derived,

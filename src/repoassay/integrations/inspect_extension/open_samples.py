@@ -56,14 +56,14 @@ class OpenSample:
 
     def let_work(self, agent: Agent) -> None:
         """Have an agent of ours make the attempt; raises `BadInput` without a task."""
-        self._held().let_work(agent)
+        self._judged_attempt().let_work(agent)
 
     def judge(self) -> tuple[Verdict, bytes]:
         """End the sandbox and judge what was left, once: the verdict, and the diff of what changes a repository.
 
         What we fail at is a verdict too, on ourselves. Raises `BadInput` where the sample is of no task.
         """
-        attempt = self._held()
+        attempt = self._judged_attempt()
         with self._lock:
             if self._verdict is None:
                 try:
@@ -73,7 +73,7 @@ class OpenSample:
         diffs = [path for path in attempt.files.glob("*.diff") if path.is_file()]
         return self._verdict, diffs[0].read_bytes() if diffs else b""
 
-    def _held(self) -> OpenAttempt:
+    def _judged_attempt(self) -> OpenAttempt:
         if self.attempt is None or not self._judged:
             raise BadInput("This sample is of no task.", "Score it with a scorer of its own task.")
         return self.attempt

@@ -85,7 +85,7 @@ class ChatFormat(Format):
         """See `Format`."""
         messages: list[JsonObject] = [{"role": "system", "content": prompt.system}] if prompt.system else []
         for turn in prompt.turns:
-            messages += _answered(prompt, turn, how) if turn.role == "assistant" else _asked(turn)
+            messages += _answered(prompt, turn, how) if turn.role == "assistant" else _user_messages(turn)
         body: JsonObject = {"messages": messages, "stream": prompt.stream}
         if prompt.tools:
             body["tools"] = [
@@ -196,7 +196,7 @@ def _chosen(choice: dict[str, Any]) -> str:
     return f"={name}" if name else ""
 
 
-def _asked(turn: ConversationTurn) -> list[JsonObject]:
+def _user_messages(turn: ConversationTurn) -> list[JsonObject]:
     """A user's turn: results of tools are messages of their own, before what is said; pictures in them come after."""
     messages: list[JsonObject] = []
     contents: list[JsonObject] = []

@@ -117,7 +117,7 @@ class GeminiFormat(Format):
         contents = [
             {"role": "model" if turn.role == "assistant" else "user", "parts": parts}
             for turn in prompt.turns
-            if (parts := _said(prompt, turn))
+            if (parts := _parts_of(prompt, turn))
         ]
         body: JsonObject = {"contents": contents}
         if prompt.system:
@@ -232,7 +232,7 @@ def _result(prompt: Conversation, result: JsonObject, beside: list[Part]) -> Res
     return ResultPart(call_id, name, tuple(seen), failed="error" in response)
 
 
-def _said(prompt: Conversation, turn: ConversationTurn) -> list[JsonObject]:
+def _parts_of(prompt: Conversation, turn: ConversationTurn) -> list[JsonObject]:
     parts: list[JsonObject] = []
     for part in turn.parts:
         if isinstance(part, TextPart):

@@ -99,7 +99,7 @@ class MessagesFormat(Format):
         """See `Format`. ThinkingPart of others has no signature here, so that none is passed on."""
         body: JsonObject = {
             "max_tokens": prompt.limit or UNSAID_LIMIT, "stream": prompt.stream,
-            "messages": [{"role": turn.role, "content": blocks} for turn in prompt.turns if (blocks := _said(turn))],
+            "messages": [{"role": turn.role, "content": blocks} for turn in prompt.turns if (blocks := _blocks(turn))],
         }  # fmt: skip
         if any(isinstance(part, ThinkingPart) for turn in prompt.turns for part in turn.parts):
             prompt.drop("earlier thinking")
@@ -222,7 +222,7 @@ def _content(prompt: Conversation, block: JsonObject, kind: str) -> list[Part]:
     return []
 
 
-def _said(turn: ConversationTurn) -> list[JsonObject]:
+def _blocks(turn: ConversationTurn) -> list[JsonObject]:
     blocks: list[JsonObject] = []
     for part in turn.parts:
         if isinstance(part, ResultPart):

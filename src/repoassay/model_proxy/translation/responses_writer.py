@@ -92,7 +92,7 @@ class ResponsesWriter(PieceWriter):
         out = self._close()
         self._kind, self._text = kind, ""
         self._item = f"{ {'message': 'msg', 'reasoning': 'rs', 'call': 'fc'}[kind] }_{new_id()}"
-        item = self._made("in_progress")
+        item = self._item_document("in_progress")
         out += self._event("response.output_item.added", output_index=len(self._done), item=item)
         if kind == "message":
             part = {"type": "output_text", "text": "", "annotations": []}
@@ -102,7 +102,7 @@ class ResponsesWriter(PieceWriter):
             out += self._place_event("response.reasoning_summary_part.added", summary_index=0, part=part)
         return out
 
-    def _made(self, status: str) -> JsonObject:
+    def _item_document(self, status: str) -> JsonObject:
         if self._kind == "message":
             return _message(self._item, self._text, status)
         if self._kind == "reasoning":
@@ -112,7 +112,7 @@ class ResponsesWriter(PieceWriter):
     def _close(self) -> bytes:
         if not self._kind:
             return b""
-        item, out = self._made("completed"), b""
+        item, out = self._item_document("completed"), b""
         if self._kind == "message":
             part = {"type": "output_text", "text": self._text, "annotations": []}
             out += self._place_event("response.output_text.done", content_index=0, text=self._text)

@@ -92,7 +92,7 @@ def right_writers(
     text = text_of(path)
     for each in right_changes(text, mark=table.form not in ("json", "jsonl", "xml")):
         if each.name != "byte-order-mark" or table.form not in ("json", "jsonl", "xml"):
-            yield each.name, "", partial(_written, each)
+            yield each.name, "", partial(_write_change, each)
     if table.form == "csv":
         yield "all-quoted", "", lambda place: _text(place, _csv_text(table, table.columns, table.rows, csv.QUOTE_ALL))
     if table.form == "json":
@@ -104,7 +104,7 @@ def right_writers(
             yield "as-lines", ".jsonl", lambda place: _text(place, "".join(json.dumps(row) + "\n" for row in data))
 
 
-def _written(change: OutputChange, place: Path) -> None:
+def _write_change(change: OutputChange, place: Path) -> None:
     change.write(place)
 
 

@@ -56,11 +56,11 @@ def main() -> None:
     ]
     for number, change in enumerate(sets):
         change.write(outputs, mutants_folder / f"set-{number}")
-        index.append(_told(f"set-{number}", "files", change).model_dump(mode="json"))
+        index.append(_mutant_record(f"set-{number}", "files", change).model_dump(mode="json"))
     (mutants_folder / "index.json").write_text(json.dumps({"mutants": index, "left_out": left_out}))
 
 
-def _told(folder: str, file: str, change: _FolderChange) -> MadeMutant:
+def _mutant_record(folder: str, file: str, change: _FolderChange) -> MadeMutant:
     return MadeMutant(
         folder=folder, file=file, name=change.name, expected=change.expected, share=change.share,
         removed=change.removed,

@@ -48,7 +48,7 @@ def compared_sections(comparison: Comparison) -> tuple[ComparedSection, ...]:
         sections.append(
             ComparedSection(
                 versus.first.label, versus.second.label, tuple(_facts(comparison, versus)), lines,
-                len(changed) - len(lines), tuple(_left_out(versus)),
+                len(changed) - len(lines), tuple(_omitted_lines(versus)),
             )
         )  # fmt: skip
     return tuple(sections)
@@ -66,7 +66,7 @@ def as_text(comparison: Comparison, rulings: Sequence[Ruling] | None = None) -> 
             width = max(len(_name(pair.task)) for pair in shown[:_MOST_TASKS])
             lines += [f"    {_line(pair, width)}" for pair in shown[:_MOST_TASKS]]
             lines += _rest(len(shown))
-        lines += [f"  Left out: {note}" for note in _left_out(versus)]
+        lines += [f"  Left out: {note}" for note in _omitted_lines(versus)]
         lines.append("")
     return "\n".join([*lines, *_rulings(rulings)]).rstrip() + "\n"
 
@@ -87,7 +87,7 @@ def as_markdown(comparison: Comparison, rulings: Sequence[Ruling] | None = None)
         lines += [f"| {_md(pair.task)} | {pair.change} | {_both(pair)} |" for pair in order[:_MOST_TASKS]]
         lines.append("")
         lines += [line.strip() for line in _rest(len(order))]
-        lines += [f"Left out: {_md(note, 600)}" for note in _left_out(versus)]
+        lines += [f"Left out: {_md(note, 600)}" for note in _omitted_lines(versus)]
         lines.append("")
     return "\n".join([*lines, *(_md(line, 1000) for line in _rulings(rulings))]).rstrip() + "\n"
 
@@ -250,7 +250,7 @@ def _points(interval: Interval) -> str:
     return f"[{100 * interval.low:+.1f}, {100 * interval.high:+.1f}]"
 
 
-def _left_out(versus: Versus) -> Iterator[str]:
+def _omitted_lines(versus: Versus) -> Iterator[str]:
     for item in versus.left_out[:_MOST_TASKS]:
         yield f"{_name(item.task)}: {one_line(item.reason)}."
     if len(versus.left_out) > _MOST_TASKS:

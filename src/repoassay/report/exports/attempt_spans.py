@@ -85,7 +85,7 @@ def _root(found: FinishedAttempt, trace: bytes, own: bytes) -> AttemptSpan:
         "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": attempt.agent,
         "gen_ai.conversation.id": attempt.id, "repoassay.task": attempt.task, "repoassay.run": attempt.run,
         "repoassay.attempt": attempt.id, "repoassay.number": attempt.number,
-        "repoassay.outcome": verdict.outcome.value, **_named(model), **_tokens(spent.usage if spent else None),
+        "repoassay.outcome": verdict.outcome.value, **_model_of(model), **_tokens(spent.usage if spent else None),
     }  # fmt: skip
     if spent and spent.dollars is not None:
         attributes["repoassay.dollars"] = float(spent.dollars)
@@ -109,7 +109,7 @@ def _called(call: Call, trace: bytes, root: bytes) -> AttemptSpan:
     attributes: dict[str, SpanValue] = {
         "gen_ai.operation.name": "generate_content" if call.dialect == "gemini" else "chat",
         "gen_ai.provider.name": _VENDORS.get(call.spoken or call.dialect, "unknown"),
-        **_named(model), **_tokens(call.usage),
+        **_model_of(model), **_tokens(call.usage),
     }  # fmt: skip
     if call.answered_by:
         attributes["gen_ai.response.model"] = call.answered_by
@@ -134,7 +134,7 @@ def _step(step: TrajectoryStep, model: str, trace: bytes, root: bytes) -> Attemp
     assert step.time is not None
     attributes: dict[str, SpanValue] = {
         "gen_ai.operation.name": "chat", "gen_ai.provider.name": "unknown", "repoassay.step": step.index,
-        **_named(model), **_tokens(step.usage), **({_LANGFUSE_USAGE: _parts(step.usage)} if step.usage else {}),
+        **_model_of(model), **_tokens(step.usage), **({_LANGFUSE_USAGE: _parts(step.usage)} if step.usage else {}),
     }  # fmt: skip
     if step.dollars is not None:
         attributes["repoassay.dollars"] = attributes["gen_ai.usage.cost"] = float(step.dollars)
@@ -158,7 +158,7 @@ def _tool(step: TrajectoryStep, place: int, call: StepCall, at: datetime, trace:
     return AttemptSpan(trace, own, root, f"execute_tool {name}", at, at, attributes, failed=failed)
 
 
-def _named(model: str) -> dict[str, SpanValue]:
+def _model_of(model: str) -> dict[str, SpanValue]:
     return {"gen_ai.request.model": model} if model else {}
 
 

@@ -147,7 +147,7 @@ def size_correlations(rows: Sequence[ResultRow], sizes: Sizes, *, with_published
             table_rows.append(
                 (measure.replace("_", " "), *([title] * with_published), agent, *correlation_table(pairs))
             )
-    least = f"It takes {_FEWEST} repositories whose size is known; these runs have {_known(sizes)}."
+    least = f"It takes {_FEWEST} repositories whose size is known; these runs have {_largest_count(sizes)}."
     return Table(
         name="size_correlation",
         title="Correlation of tokens with the size of the repository",
@@ -168,5 +168,5 @@ def size_correlations(rows: Sequence[ResultRow], sizes: Sizes, *, with_published
     ).without_empty("undefined")
 
 
-def _known(sizes: Sizes) -> int:
+def _largest_count(sizes: Sizes) -> int:
     return max(map(len, sizes.values()), default=0)

@@ -198,17 +198,17 @@ class BoxSession(ServedSession):
         """How the session ended, while something ran; raises `Interrupted` when that was the caller's doing."""
         report = self._report
         if self._closed or not isinstance(report, Completed):
-            self._gone()
+            self._raise_end()
         assert isinstance(report, Completed)
         if report.exit.ended is Ended.CANCELLED and command is None:
-            self._gone()
+            self._raise_end()
         return report
 
     def _check(self) -> None:
         if self._closed or self.ended:
-            self._gone()
+            self._raise_end()
 
-    def _gone(self) -> NoReturn:
+    def _raise_end(self) -> NoReturn:
         raise_end(self._report, is_closed=self._closed)
 
     def _send(self, kind: bytes, number: int, data: bytes) -> None:
@@ -217,7 +217,7 @@ class BoxSession(ServedSession):
                 self._put(frame_of(kind, number, data))
         except (OSError, ValueError):
             self._over.wait(_ENDING)
-            self._gone()
+            self._raise_end()
 
     def _put(self, data: bytes) -> None:
         assert self._box.process.stdin is not None

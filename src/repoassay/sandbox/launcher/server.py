@@ -185,7 +185,7 @@ class _Server:
                 for descriptor in keeper.ends:
                     self._poll.unregister(descriptor)
                 keeper.close()
-            elif keeper.late(now, _KEPT) and _dead_are_kept():
+            elif keeper.late(now, _KEPT) and _has_unburied_dead():
                 raise OSError("the warm interpreter keeps a job from ending")
 
     def _take(self) -> None:
@@ -245,7 +245,7 @@ class _Server:
         return self._makers[users][1]
 
 
-def _dead_are_kept() -> bool:
+def _has_unburied_dead() -> bool:
     """Whether a process of a job has ended that only the warm interpreter, or what it forked, could bury.
 
     As long as one is there the job's process 1 cannot end. A job by itself only makes the kernel work for long.

@@ -117,11 +117,11 @@ class _Session:
             if child == 0:
                 return False
             if child in self._children:
-                self._host.send(encode(_told(self._children.pop(child), status, usage)))
+                self._host.send(encode(_exit_document(self._children.pop(child), status, usage)))
         return True
 
 
-def _told(number: int, status: int, usage: resource.struct_rusage) -> dict[str, object]:
+def _exit_document(number: int, status: int, usage: resource.struct_rusage) -> dict[str, object]:
     code = os.waitstatus_to_exitcode(status)
     return {"id": number, "code": code, "cpu": usage.ru_utime + usage.ru_stime, "peak_memory": usage.ru_maxrss * _KIB}
 

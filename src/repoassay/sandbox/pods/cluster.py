@@ -63,7 +63,7 @@ class PodCluster:
         try:
             contexts, current = config.list_kube_config_contexts(files)
         except (config.ConfigException, OSError) as error:
-            raise BadInput(f"There is no configuration of a Kubernetes cluster: {_told(str(error))}.", remedy) from None
+            raise BadInput(f"There is no configuration of a Kubernetes cluster: {_line(str(error))}.", remedy) from None
         except Exception as error:  # noqa: BLE001 - of several packages; its text may quote a secret of the file
             raise BadInput(f"The kubeconfig cannot be read: it gives a {type(error).__name__}.", remedy) from None
         named = {each["name"]: each.get("context") or {} for each in contexts}
@@ -86,7 +86,7 @@ class PodCluster:
         try:
             api = config.new_client_from_config(files, context, client_configuration=settings)
         except config.ConfigException as error:
-            raise BadInput(f"The context {printable(context)!r} cannot be used: {_told(str(error))}.", remedy) from None
+            raise BadInput(f"The context {printable(context)!r} cannot be used: {_line(str(error))}.", remedy) from None
         except Exception as error:  # noqa: BLE001 - as above
             raise BadInput(
                 f"The context {printable(context)!r} cannot be used: it gives a {type(error).__name__}.", remedy
@@ -137,14 +137,14 @@ class PodCluster:
             for each in states:
                 waiting = each.state and each.state.waiting
                 if waiting and waiting.reason in _HOPELESS:
-                    raise InfraFault(f"The pod cannot start: {waiting.reason}: {_told(waiting.message)}.")
+                    raise InfraFault(f"The pod cannot start: {waiting.reason}: {_line(waiting.message)}.")
                 if each.name == container and each.state and each.state.running:
                     return
             if status.phase in ("Failed", "Succeeded"):
                 raise InfraFault(f"The pod ended before it was used: {_end_of(status)}.")
             if time.monotonic() > until:
                 why = [each.message for each in status.conditions or () if each.message]
-                raise InfraFault(f"The pod did not start in {seconds:.0f} s: {_told('; '.join(why) or status.phase)}.")
+                raise InfraFault(f"The pod did not start in {seconds:.0f} s: {_line('; '.join(why) or status.phase)}.")
             time.sleep(_LOOK)
 
     def end_of(self, name: str) -> str:
@@ -223,10 +223,10 @@ def _message(error: Any) -> str:
         text = json.loads(error.body)["message"]
     except (TypeError, ValueError, KeyError, RecursionError):
         text = error.reason or ""
-    return f"{_told(str(text))} ({error.status})"
+    return f"{_line(str(text))} ({error.status})"
 
 
-def _told(text: str | None) -> str:
+def _line(text: str | None) -> str:
     return printable(one_line(text or "nothing more is told"), 400).rstrip(".")
 
 
@@ -237,7 +237,7 @@ def _end_of(status: Any) -> str:
         if (ended := each.state and each.state.terminated) and ended.exit_code
     ]
     words = [status.reason or "", status.message or "", *ends]
-    return _told(": ".join(each for each in words if each) or f"the pod's phase is {status.phase}")
+    return _line(": ".join(each for each in words if each) or f"the pod's phase is {status.phase}")
 
 
 def process_mark(pid: int = 0) -> str:

@@ -163,9 +163,9 @@ class FollowedSession(SessionBase):
 
     def _check(self) -> None:
         if self._closed or self.ended:
-            self._gone()
+            self._raise_end()
 
-    def _gone(self) -> NoReturn:
+    def _raise_end(self) -> NoReturn:
         """Raise why the session has ended."""
         raise_end(self._report, is_closed=self._closed)
 

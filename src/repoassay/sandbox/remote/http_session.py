@@ -73,7 +73,7 @@ class HttpSession(FollowedSession):
                 if state.fault:
                     raise InfraFault(f"The sandbox server failed: {one_line(state.fault)}.")
                 if state.gone or self.ended:
-                    self._gone()
+                    self._raise_end()
                 if timeout is not None and time.monotonic() - started > timeout + _ENDING:
                     raise InfraFault("A command of the session was not ended at its time limit.")
         except Refusal as refusal:
@@ -146,5 +146,5 @@ class HttpSession(FollowedSession):
             raise OSError(file_error.errno, one_line(file_error.error), path) from None
         if refusal.status == _GONE or self.ended:
             self._over.wait(_ENDING)
-            self._gone()
+            self._raise_end()
         raise refusal

@@ -161,7 +161,7 @@ class RemoteExit(_Answer):
     output_truncated: bool = False
 
     @model_validator(mode="after")
-    def _told(self) -> Self:
+    def _check_end(self) -> Self:
         if (self.ended is Ended.EXITED and self.code is None) or (
             self.ended is Ended.SIGNALLED and self.signal is None
         ):

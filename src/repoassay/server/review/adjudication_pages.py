@@ -69,7 +69,7 @@ def one(desk: Here, led: AsLead, item: str, made: bool = False) -> Response:
 
 
 def _one(desk: ReviewState, led: Led, item: str, made: bool, wrong: str) -> Response:
-    shown = _shown(desk, led, item)
+    shown = _item(desk, led, item)
     known = gather(desk.database, led.study)
     labels = consensus(known.ratings, known.rubric, known.settled).get(item, {})
     mine = [rating for rating in known.ratings if rating.submission == item]
@@ -97,7 +97,7 @@ def _one(desk: ReviewState, led: Led, item: str, made: bool, wrong: str) -> Resp
 @router.post("/items/{item}")
 def decide(desk: Here, led: AsLead, item: str, form: Form) -> Response:
     """Settle every axis for which a state was chosen."""
-    _shown(desk, led, item)
+    _item(desk, led, item)
     known = gather(desk.database, led.study)
     chosen = {axis.key: str(form.get(f"state.{axis.key}", "")) for axis in known.rubric.axes}
     notes = str(form.get("notes", ""))
@@ -130,7 +130,7 @@ def decide(desk: Here, led: AsLead, item: str, form: Form) -> Response:
 def show_outputs(desk: Here, led: AsLead, item: str) -> Response:
     """What was delivered, while previews are being made."""
     base = f"/review/studies/{led.study}"
-    outputs = shown_of(desk, _shown(desk, led, item).payload.outputs)
+    outputs = shown_of(desk, _item(desk, led, item).payload.outputs)
     return page(
         "outputs.html", outputs=outputs, source=f"{base}/files/{item}", again=f"{base}/items/{item}/outputs"
     )  # fmt: skip
@@ -139,7 +139,7 @@ def show_outputs(desk: Here, led: AsLead, item: str) -> Response:
 @router.get("/items/{item}/files")
 def more_files(desk: Here, led: AsLead, item: str, start: Place = 0) -> Response:
     """Places of further files."""
-    return page("files.html", **file_list(_shown(desk, led, item), start, f"/review/studies/{led.study}/items/{item}"))
+    return page("files.html", **file_list(_item(desk, led, item), start, f"/review/studies/{led.study}/items/{item}"))
 
 
 @router.get("/items/{item}/diff/{number}")
@@ -150,7 +150,7 @@ def show_diff(
     """Rows of one file, with everybody's comments."""
     base = f"/review/studies/{led.study}/items/{item}"
     found = comments_on(desk.database, led.study, item)
-    return diff_page(desk, _shown(desk, led, item), number, view, at, base, found, whole_file=whole_file, jump=jump)
+    return diff_page(desk, _item(desk, led, item), number, view, at, base, found, whole_file=whole_file, jump=jump)
 
 
 @router.get("/items/{item}/diff/{number}/context")
@@ -160,31 +160,31 @@ def context_for_lead(
 ) -> Response:  # fmt: skip
     """Lines of one file that its diff leaves out."""
     base = f"/review/studies/{led.study}/items/{item}"
-    return context_page(desk, _shown(desk, led, item), number, view, base, ContextGap(old_line, new_line, count), take)
+    return context_page(desk, _item(desk, led, item), number, view, base, ContextGap(old_line, new_line, count), take)
 
 
 @router.get("/items/{item}/versions/{number}")
 def versions_for_lead(desk: Here, led: AsLead, item: str, number: int) -> Response:
     """A changed picture, document or notebook, before and after."""
-    return version_page(desk, _shown(desk, led, item), number, f"/review/studies/{led.study}/items/{item}")
+    return version_page(desk, _item(desk, led, item), number, f"/review/studies/{led.study}/items/{item}")
 
 
 @router.get("/items/{item}/versions/{number}/{which}")
 def version_for_lead(desk: Here, led: AsLead, item: str, number: int, which: str) -> Response:
     """Such a file, or a picture of it, inert."""
-    return send_output(desk, version_of(_shown(desk, led, item), number)[0], which)
+    return send_output(desk, version_of(_item(desk, led, item), number)[0], which)
 
 
 @router.get("/files/{item}/{number}/{which}")
 def show_file(desk: Here, led: AsLead, item: str, number: int, which: str) -> Response:
     """A delivered file or the human's one beside it, inert."""
-    outputs = _shown(desk, led, item).payload.outputs
+    outputs = _item(desk, led, item).payload.outputs
     if not 0 <= number < len(outputs):
         raise HTTPDenied(404, "There is no such file.")
     return send_output(desk, outputs[number], which)
 
 
-def _shown(desk: ReviewState, led: Led, item: str) -> ShownItem:
+def _item(desk: ReviewState, led: Led, item: str) -> ShownItem:
     if item not in item_names(desk.database, led.study):
         raise HTTPDenied(404, "There is no such item in this study.")
     return desk.shown(led.study, item, blind=False)

@@ -65,7 +65,7 @@ def mount_review(app: FastAPI, desk: ReviewState) -> None:
         inner.include_router(module.router)
     inner.mount("/static", StaticFiles(directory=_STATIC))
     inner.exception_handler(HTTPDenied)(_denied)
-    inner.exception_handler(RepoAssayError)(_known)
+    inner.exception_handler(RepoAssayError)(_answer_error)
     inner.exception_handler(RequestValidationError)(_invalid)
     inner.exception_handler(HTTPException)(_other)
     inner.exception_handler(Exception)(_fault)
@@ -87,7 +87,7 @@ async def _denied(request: Request, error: Exception) -> Response:
     return _answer(request, error.status, str(error), **error.more)
 
 
-async def _known(request: Request, error: Exception) -> Response:
+async def _answer_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RepoAssayError)
     if isinstance(error, Conflict):
         return _answer(request, 409, str(error), **conflict(error.stored, error.offered))

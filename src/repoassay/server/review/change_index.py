@@ -83,14 +83,14 @@ def search_change(item: ShownItem, wanted: str) -> tuple[list[FoundLine], bool]:
     """Return the first 200 paths and lines that hold a text, in whatever case, and whether there are more."""
     pattern = re.compile(re.escape(wanted), re.IGNORECASE)
     found: list[FoundLine] = []
-    for each in _found(item, pattern):
+    for each in _matching_lines(item, pattern):
         if len(found) == MOST_FOUND:
             return found, True
         found.append(each)
     return found, False
 
 
-def _found(shown: ShownItem, pattern: re.Pattern[str]) -> Iterator[FoundLine]:
+def _matching_lines(shown: ShownItem, pattern: re.Pattern[str]) -> Iterator[FoundLine]:
     for place, number in enumerate(shown.order):
         if number >= len(shown.files):
             continue

@@ -77,12 +77,12 @@ def _before(tree: Overlay, file: FileDiff) -> bytes | None:
         return None
     with contextlib.suppress(PatchError, UnicodeEncodeError):
         kept = tree.read(file.old)
-        if kept is not None and _kept(file.old, kept.content):
+        if kept is not None and _fits(file.old, kept.content):
             return kept.content
     return None
 
 
-def _kept(path: str, content: bytes) -> bool:
+def _fits(path: str, content: bytes) -> bool:
     if opened_as(path):
         return len(content) <= _MOST_OPENED
     return len(content) <= _MOST_TEXT and b"\0" not in content

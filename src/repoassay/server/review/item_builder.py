@@ -90,9 +90,9 @@ def evidence_for(story: AttemptTimeline) -> dict[str, Any]:
     verdict = story.found.verdict
     return {
         "outcome": verdict.outcome.value,
-        "comments": [_kept(each, 1000) for each in verdict.comments[:50]],
+        "comments": [_clipped(each, 1000) for each in verdict.comments[:50]],
         "tests": [
-            {"id": _kept(test.id, 500), "outcome": test.outcome, "message": _kept(test.message, 500)}
+            {"id": _clipped(test.id, 500), "outcome": test.outcome, "message": _clipped(test.message, 500)}
             for test in verdict.tests[:500]
         ],
         "signals": _signals(story.found.folder),
@@ -106,7 +106,7 @@ def _steps(story: AttemptTimeline) -> list[str]:
         parts = [f"{step.source.value}: {step.text}".rstrip()]
         parts += [f"$ {call.name} {_arguments(call.arguments)}" for call in step.calls]
         parts += [f"> {each.text}" for each in step.observations]
-        lines.append(_kept("\n".join(parts), _MOST_STEP))
+        lines.append(_clipped("\n".join(parts), _MOST_STEP))
     return lines
 
 
@@ -172,5 +172,5 @@ def _text(path: Path, most: int = _MOST_TEXT) -> str:
         return f"[This file cannot be shown: {error.strerror or type(error).__name__}.]"
 
 
-def _kept(text: str, most: int) -> str:
+def _clipped(text: str, most: int) -> str:
     return clip(text.encode("utf-8", "replace").decode().replace("\0", "\ufffd"), most)

@@ -124,7 +124,7 @@ class Previews:
         with self._lock:
             if key in self._told:
                 return self._told[key]
-            if (kept := self._kept(key)) is not None:
+            if (kept := self._stored_result(key)) is not None:
                 return kept
             self._told[key] = None
             if len(self._threads) < _THREADS:
@@ -203,7 +203,7 @@ class Previews:
             _write(self._place(key, "json"), result.model_dump_json().encode())
         return result
 
-    def _kept(self, key: tuple[str, str]) -> PreviewResult | None:
+    def _stored_result(self, key: tuple[str, str]) -> PreviewResult | None:
         try:
             return PreviewResult.model_validate_json(read_regular(self._place(key, "json"), _MOST_BYTES))
         except (OSError, ValidationError):

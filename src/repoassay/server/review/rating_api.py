@@ -116,7 +116,7 @@ def comment(desk: Here, rater: AsRater, item: str, body: Body) -> dict[str, Any]
     except ValidationError:
         raise HTTPDenied(422, "These lines cannot be quoted.") from None
     saved = add_comment(desk.database, rater, item, anchor, text, now=desk.now(), axis=axis)
-    return _told(saved)
+    return _comment_document(saved)
 
 
 @router.post("/item/{item}/comments/{name}/remove")
@@ -160,6 +160,6 @@ def _completed(desk: ReviewState, rater: Rater, item: str, answers: Answers, now
     return answers.model_copy(update=changes)
 
 
-def _told(saved: Comment) -> dict[str, Any]:
+def _comment_document(saved: Comment) -> dict[str, Any]:
     anchor = saved.anchor.model_dump(mode="json")
     return {"id": saved.id, "axis": saved.axis, "anchor": anchor, "text": saved.text}

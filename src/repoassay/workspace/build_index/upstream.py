@@ -52,7 +52,7 @@ class IndexUpstream:
             InfraFault: It cannot be had; the sentence names the address without what is secret.
         """
         if urlsplit(url).scheme not in ("http", "https"):
-            raise InfraFault(f"{_shown(url)} is not an address of http or https.")
+            raise InfraFault(f"{_public(url)} is not an address of http or https.")
         headers = {"Accept": accept, "User-Agent": "repoassay", **({"Accept-Encoding": "gzip"} if pages else {})}
         request = urllib.request.Request(url, headers=headers)  # noqa: S310 - the scheme was looked at
         if login := self._login(url):
@@ -62,15 +62,15 @@ class IndexUpstream:
         except urllib.error.HTTPError as error:
             error.close()
             if error.code in (404, 410):
-                raise NotThere(f"{_shown(url)} is not there.") from None
+                raise NotThere(f"{_public(url)} is not there.") from None
             again = error.code >= 500 or error.code in (408, 429)
             raise (InfraFault if again else IndexDenied)(
-                f"The package index answers {error.code} for {_shown(url)}.", "Check its address and credentials."
+                f"The package index answers {error.code} for {_public(url)}.", "Check its address and credentials."
             ) from None
         except (OSError, ValueError, http.client.HTTPException) as error:
             why = error.reason if isinstance(error, urllib.error.URLError) else error
             raise InfraFault(
-                f"The package index cannot be reached at {_shown(url)}: {why}.",
+                f"The package index cannot be reached at {_public(url)}: {why}.",
                 "Check the network and the index (UV_DEFAULT_INDEX, npm config get registry).",
             ) from None
         return answer
@@ -87,6 +87,6 @@ class IndexUpstream:
         return ""
 
 
-def _shown(url: str) -> str:
+def _public(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

@@ -68,17 +68,17 @@ class HolderShares:
     def connection(self, holder: str) -> Iterator[bool]:
         """One of the holder's connections, while the context lasts; gives false where it has too many."""
         most = MOST_CONNECTIONS if self.holders < 2 else max(_LEAST_CONNECTIONS, MOST_CONNECTIONS // self.holders)
-        with self._taken(self._connections, holder, 1, most) as let:
+        with self._take(self._connections, holder, 1, most) as let:
             yield let
 
     @contextlib.contextmanager
     def body(self, holder: str, size: int) -> Iterator[bool]:
         """Room for a request of the holder's, while the context lasts; gives false where there is none."""
-        with self._taken(self._bodies, holder, size, max(MESSAGE, _BODIES // self.holders)) as let:
+        with self._take(self._bodies, holder, size, max(MESSAGE, _BODIES // self.holders)) as let:
             yield let
 
     @contextlib.contextmanager
-    def _taken(self, held: Counter[str], holder: str, count: int, most: int) -> Iterator[bool]:
+    def _take(self, held: Counter[str], holder: str, count: int, most: int) -> Iterator[bool]:
         with self._lock:
             let = held[holder] + count <= most
             held[holder] += count if let else 0
