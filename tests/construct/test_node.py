@@ -41,6 +41,9 @@ def command(scripts: dict[str, str], *installed: str) -> NodeTestCommand:
     ("tsc --noEmit && npm run build && jest --ci -w 2", "jest", ("-w", "2"), ("rollup -c",)),
     ("run-s lint unit:*", "vitest", (), ()),
     ("npm run lint && npm t", "ava", (), ()),
+    ("eslint && borp --timeout 9 --expose-gc -p 'test/*.js'", "node", ("--expose-gc",), ()),
+    ("npm run lint && tap --100 --ts --node-arg=--no-warnings test/*.js && jest test/jest", "tap",
+     ("--ts", "--node-arg=--no-warnings"), ()),
 ])  # fmt: skip
 def test_a_test_script_is_read(script: str, reader: str, arguments: tuple[str, ...], before: tuple[str, ...]) -> None:
     more = {"build": "rollup -c", "lint": "eslint .", "unit:all": "vitest"}
@@ -55,6 +58,18 @@ def test_options_of_node_and_variables_go_with_the_runner() -> None:
     assert found.variables == {"TZ": "UTC", "NODE_OPTIONS": "--experimental-vm-modules"}
 
 
+def test_options_that_node_takes_in_no_variable_are_left_out() -> None:
+    found = command({"test": "node --expose-gc ./node_modules/vitest/dist/cli-wrapper.js run"})
+    assert (found.reader, found.arguments, found.variables) == ("vitest", (), {})
+
+
+def test_options_of_node_for_tap_come_from_its_settings() -> None:
+    package = {"scripts": {"test": "tap --node-arg=--a"}, "tap": {"node-arg": ["--b"]}}
+    taprc = "ts: true\nnode-arg: --c\nnode-args:\n  - --d\nfiles:\n  - 'test/*.js'\n"
+    found = find_node_tests(project({"package.json": json.dumps(package), ".taprc": taprc}))
+    assert found.arguments == ("--require=ts-node/register", "--a", "--b", "--c", "--d")
+
+
 def test_a_script_that_calls_itself_has_an_end() -> None:
     assert find_test_command({"test": "npm run test && npm test"}, ()) == (None, "")
 
@@ -64,7 +79,7 @@ def test_without_a_script_the_packages_tell() -> None:
 
 
 @pytest.mark.parametrize(("package", "why"), [
-    ({"scripts": {"test": "tap --100"}}, "run with 'tap'"), ({}, "No script in package.json"), ([], "No script"),
+    ({"scripts": {"test": "tape test"}}, "run with 'tape'"), ({}, "No script in package.json"), ([], "No script"),
     ({"scripts": {"test": 3}}, "No script"),
 ])  # fmt: skip
 def test_tests_that_cannot_be_read_are_told(package: object, why: str) -> None:
@@ -105,17 +120,53 @@ def test_packages_are_installed_by_lock_file_or_date(files: dict[str, str], comm
     )
 
 
+TAP = """\
+let depth = 0;
+let number = 0;
+const print = line => console.log('    '.repeat(depth) + line);
+const point = (right, name) => { number += 1; print(`${right ? 'ok' : 'not ok'} ${number} - ${name}`); return right; };
+export const test = (name, run) => {
+\tconst before = number;
+\tlet right = true;
+\tprint(`# Subtest: ${name.replace('#', '\\\\#')}`);
+\t[depth, number] = [depth + 1, 0];
+\ttry {
+\t\trun({
+\t\t\tequal: (one, other) => { right = point(one === other, 'should be equal') && right; },
+\t\t\tnotEqual: (one, other) => { right = point(one !== other, 'should not be equal') && right; },
+\t\t});
+\t} catch (error) {
+\t\tright = point(false, error.message);
+\t}
+\tprint(`1..${number}`);
+\t[depth, number] = [depth - 1, before];
+\tpoint(right, `${name.replace('#', '\\\\#')} # time=1.5ms`);
+\tprocess.exitCode = right ? process.exitCode : 1;
+};
+"""
+"""What prints TAP as tap does."""
+
+
 @pytest.mark.skipif(shutil.which("npm", path="/usr/local/bin:/usr/bin:/bin") is None, reason="no node with npm")
 @pytest.mark.exhaustive
-def test_a_fix_of_a_package_becomes_a_task_with_nothing_typed(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
-    package = {"name": "shop", "type": "module", "license": "MIT", "scripts": {"test": "eslint . && node --test"}}
-    old = "import test from 'node:test';\nimport assert from 'node:assert';\nimport {total} from '../shop.js';\n\n"
-    old += "test('total', () => {\n\tassert.equal(total([1, 2]), 3);\n});\n"
+@pytest.mark.parametrize("runner", ["node", "borp", "tap"])
+def test_a_fix_of_a_package_becomes_a_task_with_nothing_typed(
+    runner: str, tmp_path: Path, cache: Cache, sandbox: Sandbox
+) -> None:
+    script = {"node": "eslint . && node --test", "borp": "borp -p 'test/*.js'", "tap": "tap test/*.js"}[runner]
+    package = {"name": "shop", "type": "module", "license": "MIT", "scripts": {"test": script}}
+    old = "import {test} from './support/tap.js';\n" if runner == "tap" else "import test from 'node:test';\n"
+    old += "" if runner == "tap" else "import assert from 'node:assert';\n"
+    old += "import {total} from '../shop.js';\n\n"
+    old += "test('total #1', t => {\n\tassert.equal(total([1, 2]), 3);\n});\n"
     code = "export const total = prices => prices.reduce((sum, each) => sum + each, 0);\n"
-    repo = make_repo(tmp_path / "shop")
-    repo.commit({"package.json": json.dumps(package), "shop.js": code, "test/shop.js": old}, "Start")
     new = old.replace("{total}", "* as shop").replace("total(", "shop.total(")
-    new += "\ntest('average', () => {\n\tassert.equal(shop.average([1, 3]), 2);\n});\n"
+    new += "\nfor (const [prices, wanted] of [[[1, 3], 2], [[5], 5]]) {\n"
+    new += "\ttest(`average of ${prices.length}`, t => {\n\t\tassert.equal(shop.average(prices), wanted);\n\t});\n}\n"
+    old, new = (each.replace("assert.", "t.") if runner == "tap" else each for each in (old, new))
+    repo = make_repo(tmp_path / "shop")
+    start = {"package.json": json.dumps(package), "shop.js": code, "test/shop.js": old, "test/support/tap.js": TAP}
+    repo.commit(start, "Start")
     more = code + "export const average = prices => total(prices) / prices.length;\n"
     repo.commit({"shop.js": more, "test/shop.js": new}, "Add the average")
     asked = TaskRequest(str(repo.path), "HEAD", bundle=True, runner="repository")
@@ -124,6 +175,7 @@ def test_a_fix_of_a_package_becomes_a_task_with_nothing_typed(tmp_path: Path, ca
     (folder,) = find_suite(tmp_path / "suite").tasks
     tests = folder.task.grading.tests
     assert tests is not None
-    assert (tests.reader, tests.files) == ("node", ("test/shop.js",))
-    assert (tests.fail_to_pass, tests.pass_to_pass) == (("test/shop.js::average",), ("test/shop.js::total",))
+    assert (tests.reader, tests.files) == ("tap" if runner == "tap" else "node", ("test/shop.js",))
+    must = ("test/shop.js::average of 1", "test/shop.js::average of 2")
+    assert (tests.fail_to_pass, tests.pass_to_pass) == (must, ("test/shop.js::total #1",))
     assert folder.task.licence == "MIT"

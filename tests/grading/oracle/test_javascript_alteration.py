@@ -67,3 +67,70 @@ def test_tests_are_told_by_their_suites_and_doubled_names_are_passed_over() -> N
 def test_an_altered_literal_is_another_in_every_spelling() -> None:
     (place,) = find_alterables("test('a', t => { t.is(f(), 3); });")["a"]
     assert len(set(place.options)) == len(place.options) == 4
+
+
+SHOP = """\
+import {total} from './shop';
+const ROWS = [[1, 2], [3, 4]];
+const macro = async (t, value) => { t.is(await total(value), value); };
+test('by macro', macro, 1);
+test('by macro too', macro, 2);
+const called = t => { t.is(total(1), 1); };
+test('also called', called);
+test('calls', t => { called(t); });
+for (const [value, wanted] of ROWS) { test(`row ${value}`, t => { t.is(total(value), wanted); }); }
+it.each(ROWS)('each %s', value => { expect(total(value)).toBe(7); });
+function checks(name, wanted) { describe(name, () => {
+    it('is right', () => { expect(total(name)).toBe(wanted); });
+}); }
+"""
+
+
+def test_a_body_of_many_tests_is_altered_for_one_of_them() -> None:
+    assert find_alterables(SHOP) == {}
+    found = find_alterables(
+        SHOP, {"by macro", "by macro too", "row 1", "row 3", "each 1", "each 3", "a::is right", "calls"}
+    )
+    assert sorted(found) == ["a::is right", "by macro", "each 1", "row 1"]
+    assert {alter(SHOP, {places[0]: 1}) for places in found.values()} == {
+        SHOP.replace("t.is(await", "t.not(await"), SHOP.replace("t.is(total(value), w", "t.not(total(value), w"),
+        SHOP.replace("toBe(7", f"toBe({found['each 1'][0].options[1][0]}"),
+        SHOP.replace("expect(total(name)).toBe", "expect(total(name)).not.toBe"),
+    }  # fmt: skip
+
+
+def test_a_name_that_two_declarations_may_have_tells_of_neither() -> None:
+    rows = "for (const [name, wanted] of rows) { test(%s, t => { t.is(f(name), wanted); }); }\n"
+    assert find_alterables(rows % "name" + rows % "`of ${name}`", {"of one"}) == {}
+    assert sorted(find_alterables(rows % "name" + rows % "`of ${name}`", {"of one", "two"})) == ["two"]
+    assert find_alterables(rows % "name" + "test('one', imported);\n", {"one"}) == {}
+
+
+@pytest.mark.parametrize(("body", "count"), [
+    ("const rows = [[1, 2]];\nrows.forEach(([a, b]) => { t.equal(f(a), b); t.equal(g(a), 'x'); });", 2),
+    ("for (const [a, b] of [[1, 2]]) {\n\tt.equal(f(a), b);\n}", 1),
+    ("t.test('b', t => { t.same(f(), g()); });\ntest('c', t => { t.ok(f()); });", 2),
+    ("for (const [a, b] of rows()) {\n\tt.equal(f(a), b);\n}", 0),
+    ("for (const [a, b] of []) {\n\tt.equal(f(a), b);\n}", 0),
+    ("const rows = [];\nrows.forEach(([a, b]) => { t.equal(f(a), b); });", 0),
+    ("const rows = [[1, 2]];\nrows.pop();\nrows.forEach(([a, b]) => { t.equal(f(a), b); });", 0),
+    ("for (const [a, b] of [[1, 2]]) {\n\tif (a) continue;\n\tt.equal(f(a), b);\n}", 0),
+    ("run()\n[[1, 2]].forEach(([a, b]) => { t.equal(f(a), b); });", 0),
+])  # fmt: skip
+def test_loops_over_rows_that_are_there_and_tests_within_belong_to_the_test(body: str, count: int) -> None:
+    assert len(changed(body)) == count
+
+
+def test_tests_of_tap_are_told() -> None:
+    source = (
+        "t.test('a', t => { t.equal(f(), 1); t.test('b', t => { t.end(); }); });\ntap.test('c', t => { t.ok(f()); });"
+    )
+    assert sorted(find_alterables(source)) == ["a", "c"]
+    assert count_tests(source) == 3
+
+
+def test_tests_with_fixtures_of_their_own_are_told() -> None:
+    source = "const local = test.extend({shop: []});\n"
+    source += "describe('x', () => { local('a', ({shop}) => { expect(f(shop)).toBe(1); }); });"
+    assert sorted(find_alterables(source)) == ["x::a"]
+    assert count_tests(source) == 1

@@ -20,10 +20,12 @@ _LINTERS = re.compile(
     r"|evalmd|auto-changelog|husky|depcheck|installed-check|is-ci|in-publish|codecov|coveralls|hereby|snyk)"
 )  # fmt: skip
 _ASSIGNMENT = re.compile(r"[A-Z_][A-Z0-9_]*=.*", re.DOTALL)
+_UNSETTABLE = re.compile(r"--(?:expose[-_]gc|allow[-_]natives[-_]syntax)")
+"""Options of node that NODE_OPTIONS may not have; a test that needs one fails and is told."""
 _WRAPPERS = frozenset({"c8", "nyc", "cross-env", "npx", "env", "exec", "dotenv", "--"})
-_RUNNERS = frozenset({"ava", "vitest", "jest", "mocha"})
-_OTHERS = frozenset({"tap", "tape", "uvu", "jasmine", "bun", "deno", "karma", "qunit", "wtr", "playwright", "lab",
-                     "borp", "tsx", "ts-node", "ts-mocha", "react-scripts", "aegir", "tsdx", "poku"})  # fmt: skip
+_RUNNERS = frozenset({"ava", "vitest", "jest", "mocha", "tap"})
+_OTHERS = frozenset({"tape", "uvu", "jasmine", "bun", "deno", "karma", "qunit", "wtr", "playwright", "lab",
+                     "tsx", "ts-node", "ts-mocha", "react-scripts", "aegir", "tsdx", "poku"})  # fmt: skip
 _MANAGERS = frozenset({"npm", "pnpm", "yarn"})
 _FIRST = ("test", "test:unit", "test:node", "test:ci", "unit", "tests", "test:js", "mocha", "jest", "vitest", "ava")
 """Scripts in which a runner is looked for, the likeliest first."""
@@ -39,6 +41,8 @@ _VALUED = {
     "mocha": {"--require", "-r", "--timeout", "-t", "--ui", "-u", "--config", "--package", "--loader", "--import",
               "--extension", "--file", "--retries", "--slow", "-s", "--node-option", "-n", "--exclude", "--ignore",
               "--spec", "--reporter", "-R", "--reporter-option", "--reporter-options", "-O"},
+    "tap": set(),
+    "borp": set(),
 }  # fmt: skip
 _LEFT_OUT = {
     "node": r"--test$|--test-reporter.*|--watch.*|--experimental-test-coverage|--test-coverage.*|--test-name-pattern"
@@ -50,6 +54,8 @@ _LEFT_OUT = {
             r"|--onlyChanged|--json|--outputFile|--passWithNoTests|--testPathPattern.*|--updateSnapshot|--no-coverage",
     "mocha": r"--reporter.*|-R|-O|--recursive|--watch|-w|--spec|--bail|-b|--forbid-.*|--inspect.*|--colou?rs?"
              r"|--parallel|-c|--no-colou?rs?|--check-leaks",
+    "tap": r"(?!--(?:node-arg|ts$|no-ts$)).*",
+    "borp": r"(?!--expose[-_]gc$).*",
 }  # fmt: skip
 """Options that measure, watch, print, choose tests or change them."""
 
@@ -100,7 +106,7 @@ def find_test_command(scripts: Mapping[str, str], packages: Sequence[str]) -> tu
                 strange = strange or part.words[0]
             elif not _checks(part):
                 before.append(part.text)
-    reader = next((each for each in ("vitest", "jest", "mocha", "ava") if each in packages), "")
+    reader = next((each for each in ("vitest", "jest", "mocha", "ava", "tap") if each in packages), "")
     return (NodeTestCommand(reader) if reader and not strange else None), strange
 
 
@@ -164,14 +170,17 @@ def _runner(part: _Part) -> tuple[str, tuple[str, ...], str] | None:
         return head, _options(head, rest), ""
     if head == "tsx" and "--test" in rest:
         return "node", ("--import=tsx", *_options("node", rest)), ""
+    if head == "borp":  # starts tests of node's own runner
+        return "node", _options("borp", rest), ""
     if head != "node":
         return None
     if "--test" in rest:
         return "node", _options("node", rest), ""
     for at, word in enumerate(rest):
-        stem = re.sub(r"\.[mc]?js$", "", word.rpartition("/")[2]).lstrip("_")
-        if stem in _RUNNERS and "node_modules" in word:
-            return stem, _options(stem, rest[at + 1 :]), " ".join(rest[:at])
+        package = re.search(r"node_modules/(?:\.bin/_?)?([\w-]+)", word)
+        if package and package[1] in _RUNNERS:
+            settable = [option for option in rest[:at] if not _UNSETTABLE.fullmatch(option)]
+            return package[1], _options(package[1], rest[at + 1 :]), " ".join(settable)
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from repoassay.construct.node.scripts import NodeTestCommand, find_test_command
@@ -17,12 +17,13 @@ __all__ = ["JAVASCRIPT_SUFFIXES", "NodeTests", "find_node_tests", "string_values
 
 JAVASCRIPT_SUFFIXES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 _NAMED = re.compile(r".+[._-](?:test|spec)\.[mc]?[jt]sx?|test\.[mc]?[jt]sx?|test-.+\.[mc]?[jt]sx?")
-_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs", "testing", "test-d", "__snapshots__", "__mocks__"})
+_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs", "testing", "test-d", "__snapshots__", "__mocks__",
+                      "tap-snapshots"})  # fmt: skip
 _BESIDE = frozenset({"fixtures", "fixture", "helpers", "helper", "__fixtures__", "__helpers__", "node_modules"})
 _SET_UP = re.compile(r"[\w./@-]*(?:setup|register|helper|bootstrap|loader|polyfill|test)[\w./-]*", re.IGNORECASE)
 _TOOLS = frozenset({"scripts", "build", "config", "tools", ".config", "support"})
 _SETTINGS = (".mocharc.json", ".mocharc.js", ".mocharc.cjs", ".mocharc.yml", ".mocharc.yaml", "vitest.config.*",
-             "vite.config.*", "jest.config.*", "ava.config.*", "package.json")  # fmt: skip
+             "vite.config.*", "jest.config.*", "ava.config.*", "package.json", ".taprc")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +83,29 @@ def find_node_tests(project: Project) -> NodeTests:
     if strange and command is None:
         raise BadInput(
             f"The repository's tests run with {quote(strange)}, whose results are not read.",
-            "Choose a repository that tests with node --test, AVA, Vitest, Jest or Mocha.",
+            "Choose a repository that tests with node --test, AVA, Vitest, Jest, Mocha or tap.",
         )
     if command is None:
         raise BadInput(
-            "No script in package.json starts tests with node --test, AVA, Vitest, Jest or Mocha.",
+            "No script in package.json starts tests with node --test, AVA, Vitest, Jest, Mocha or tap.",
             "Give tests of your own: --runner node --tests FILE.",
         )
+    if command.reader == "tap":
+        command = replace(command, arguments=_tap_arguments(project, command.arguments))
     return NodeTests(project, command, _named_set_up(project))
+
+
+def _tap_arguments(project: Project, options: tuple[str, ...]) -> tuple[str, ...]:
+    """Options of node that tap starts each file with, as the script, `.taprc` or package.json have it."""
+    settings = at(project.json("package.json"), "tap")
+    stated = settings if isinstance(settings, Mapping) else {}
+    kept = [option.partition("=")[2] for option in options if option.startswith("--node-arg=")]
+    listed = [each for name in ("node-arg", "node-args") for each in (stated.get(name) or ())]
+    text = project.text(".taprc")
+    plain = re.findall(r"^node-args?:[ \t]*(-\S+)[ \t]*$|^[ \t]+-[ \t]+(--\S+)[ \t]*$", text, re.MULTILINE)
+    kept += [each for each in listed if isinstance(each, str)] + [one or other for one, other in plain]
+    typed = "--ts" in options or stated.get("ts") is True or re.search(r"^ts:\s*true\s*$", text, re.MULTILINE)
+    return (*(["--require=ts-node/register"] if typed and "--no-ts" not in options else []), *kept)
 
 
 def string_values(value: object) -> dict[str, str]:

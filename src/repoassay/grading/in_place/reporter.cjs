@@ -1,13 +1,15 @@
-// Tells what each test came to, from within the main process of a JavaScript runner: node's, AVA, Vitest, Jest or Mocha
-// (REPOASSAY_READER). One line of JSON a test on the pipe REPOASSAY_RESULTS: `file`, `names` (suites, then the test),
+// Tells what each test came to, from within the main process of a JavaScript runner: node's, AVA, Vitest, Jest, Mocha or,
+// as it starts them itself, of files that print TAP (REPOASSAY_READER). One line of JSON a test on the pipe REPOASSAY_RESULTS: `file`, `names` (suites, then the test),
 // `outcome`, `seconds` and `message`; `broken` with a message for a file that could not be run; `end` when all is told.
 //
 // Where the runner has a process of its own for tests, this is not it, and the pipe is not open there. Nothing here is
 // secret, and what is told is a claim: altered copies of the tests are what doubts it.
 'use strict';
 
+const { spawn } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
+const { createInterface } = require('node:readline');
 const { pathToFileURL } = require('node:url');
 
 const write = fs.writeSync;
@@ -161,5 +163,78 @@ async function ava() {
   await import(pathToFileURL(started));
 }
 
+/** Tests of one file by what it prints: subtests, and assertions outside of any. What stands deeper comes first. */
+class Tap {
+  constructor(file) {
+    Object.assign(this, { file, inner: [], named: [], failed: 0, message: null, quoted: null });
+  }
+
+  line(text) {
+    const [, blanks, rest] = /^( *)(.*)$/.exec(text);
+    if (this.quoted !== null) {
+      if (blanks.length === this.quoted && rest === '...') this.quoted = null;
+      else if (this.message && this.message.message.length < MESSAGE) this.message.message += text.trim() + '\n';
+      return;
+    }
+    const level = Math.floor(blanks.length / 4);
+    if (blanks.length % 4 === 2 && rest === '---') {
+      this.quoted = blanks.length;
+    } else if (blanks.length % 4 === 0) {
+      const subtest = /^# Subtest(?:: |$)/.test(rest);
+      const point = /^(not )?ok\b ?\d*(?: - | |$)(.*)$/.exec(rest);
+      if (subtest) this.named[level] = true;
+      else if (point) this.point(level, !point[1], point[2]);
+      else if (rest.startsWith('Bail out!')) broken(this.file, rest);
+    }
+  }
+
+  point(level, passed, text) {
+    const [, title, directive] = /^(.*?)(?:\s(?<!\\)# ?((?:time=|skip|todo).*))?\s*$/i.exec(text.replace(/ \{$/, ''));
+    const within = this.inner[level + 1] ?? [];
+    this.inner.length = Math.min(this.inner.length, level + 1);
+    const subtest = this.named[level] || this.named[level + 1] || within.length > 0 || directive !== undefined;
+    this.named.length = Math.min(this.named.length, level);
+    const name = title.replace(/\\([#\\])/g, '$1').trim();
+    const outcome = /^(?:skip|todo)/i.test(directive ?? '') ? 'skipped' : passed ? 'passed' : 'failed';
+    const seconds = /time=([\d.]+)(m?s)/.exec(directive ?? '');
+    const own = { names: [name], outcome, time: seconds ? seconds[1] * (seconds[2] === 's' ? 1000 : 1) : 0, message: '' };
+    const deeper = within.map((each) => ({ ...each, names: [name, ...each.names] }));
+    if (!subtest && level > 0) { // an assertion of a subtest, whose message is the subtest's
+      this.pending = passed ? this.pending : own;
+    } else {
+      own.message = passed ? '' : (this.pending?.message ?? '');
+      this.pending = null;
+      (this.inner[level] ??= []).push(...deeper, own);
+    }
+    this.message = passed ? null : own;
+    this.failed += !passed && outcome === 'failed';
+  }
+
+  end(status, printed) {
+    for (const each of this.inner[0] ?? []) test(this.file, each.names, each.outcome, each.time, each.message);
+    if (status !== 0 && (!this.failed || !this.inner[0])) broken(this.file, `it ended with ${status}: ${printed}`);
+  }
+}
+
+/** Files that print TAP, each run by itself, as tap does. */
+async function tap(words) {
+  const options = words.filter((each) => each.startsWith('-'));
+  const env = { ...process.env, TAP: '1' };
+  for (const name of ['REPOASSAY_READER', 'REPOASSAY_RESULTS']) delete env[name];
+  for (const file of words.filter((each) => !each.startsWith('-'))) {
+    const found = new Tap(file);
+    let printed = '';
+    const child = spawn(process.execPath, [...options, file], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stderr.on('data', (piece) => {
+      printed = (printed + piece).slice(-MESSAGE);
+    });
+    createInterface({ input: child.stdout }).on('line', (line) => found.line(line));
+    const [status, signal] = await new Promise((done) => child.on('close', (...how) => done(how)));
+    found.end(status ?? signal, printed);
+  }
+  tell({ end: true });
+}
+
 if (process.env.REPOASSAY_READER === 'ava') ava();
+if (process.env.REPOASSAY_READER === 'tap') tap(process.argv.slice(2));
 module.exports = { node, vitest: Vitest, jest: Jest, mocha: Mocha }[process.env.REPOASSAY_READER] ?? {};

@@ -1,15 +1,15 @@
 """Where a test of a JavaScript runner can be altered so that it must fail, whatever the runner and its assertions.
 
 The text is read as tokens, TypeScript too, and not parsed: what is not certain is no place. Only statements directly in
-a test's function body count, since no passing run leaves them out. What is compared with something spelt out has that
+a test's function body count, in that of a test within it, and in loops over rows that are spelt out, since no passing
+run leaves them out. What is compared with something spelt out has that
 altered; other assertions are inverted.
 """
 
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from repoassay.grading.hidden_tests.javascript import other_spelling, plain_literals
 from repoassay.grading.hidden_tests.javascript_tokens import (
@@ -21,13 +21,16 @@ from repoassay.grading.hidden_tests.javascript_tokens import (
     tokens_of,
 )
 from repoassay.grading.oracle.alteration import Alterable
+from repoassay.grading.oracle.javascript_declarations import (
+    count_declarations,
+    declared_bodies,
+    function_body,
+    nested_test,
+)
 from repoassay.grading.oracle.text import Span
 
 __all__ = ["count_tests", "find_alterables"]
 
-_TESTS, _SUITES = frozenset({"test", "it", "specify"}), frozenset({"describe", "suite", "context"})
-_VARIANTS = frozenset({"serial", "concurrent", "only", "sequential", "parallel"})
-"""What may stand between the name of a function that declares tests and its arguments."""
 _OBJECTS = frozenset({"assert", "t"})
 _EQUALITIES = frozenset({"equal", "strictEqual", "deepEqual", "deepStrictEqual", "is", "same", "strictSame"})
 _MATCHERS = frozenset(
@@ -37,6 +40,7 @@ _PAIRS = (
     ("equal", "notEqual"), ("strictEqual", "notStrictEqual"), ("deepEqual", "notDeepEqual"), ("is", "not"),
     ("deepStrictEqual", "notDeepStrictEqual"), ("true", "false"), ("truthy", "falsy"), ("regex", "notRegex"),
     ("match", "doesNotMatch"), ("throws", "doesNotThrow"), ("rejects", "doesNotReject"),
+    ("same", "notSame"), ("strictSame", "strictNotSame"), ("error", "ok"),
 )  # fmt: skip
 _OPPOSITE = {**dict(_PAIRS), **{second: first for first, second in _PAIRS}}
 _AVA = {"deepEqual": "notDeepEqual", "throws": "notThrows", "throwsAsync": "notThrowsAsync", "notThrows": "throws",
@@ -47,18 +51,19 @@ _CONTINUES = frozenset("([.,=+-*/<>&|?:!%^~") | {"=>", "..."}
 """What a statement cannot end with."""
 
 
-def find_alterables(source: str) -> dict[str, list[Alterable]]:
-    """Everything alterable of each test of a file by its name, suites before it, cut at a bracket."""
+def find_alterables(source: str, tests: Collection[str] | None = None) -> dict[str, list[Alterable]]:
+    """Everything alterable of each test of a file by its name, suites before it, cut at a bracket.
+
+    With the names of `tests`, cut alike, one test of each table, helper or macro is found as well.
+    """
     if len(source) > LARGEST:
         return {}
     tokens = tokens_of(source)
-    finding = _Finding(source, tokens, pairs_of(tokens))
-    found: dict[str, list[Alterable]] = {}
-    bodies = list(finding.bodies())
-    names = Counter(name for name, _, _ in bodies)
-    for name, start, end in bodies:
-        places = list(finding.places(name, start, end))[:_MOST] if names[name] == 1 else []
-        if places:
+    closing = pairs_of(tokens)
+    finding = _Finding(source, tokens, closing)
+    found = {}
+    for name, start, end in declared_bodies(tokens, closing, tests):
+        if places := list(finding.places(name, start, end))[:_MOST]:
             found[name] = places
     return found
 
@@ -68,57 +73,12 @@ def count_tests(source: str) -> int:
     if len(source) > LARGEST:
         return 1
     tokens = tokens_of(source)
-    return sum(1 for at in range(len(tokens)) if _declares(tokens, at, _TESTS))
-
-
-def _declares(tokens: list[Token], at: int, names: frozenset[str]) -> int:
-    """Where the arguments of a declaration of tests open; 0 where there is none."""
-    if tokens[at].kind != "name" or tokens[at].text not in names:
-        return 0
-    if at and tokens[at - 1].text in (".", "function", "const", "let", "var"):
-        return 0
-    at += 1
-    while at + 1 < len(tokens) and tokens[at].text == "." and tokens[at + 1].kind == "name":
-        if tokens[at + 1].text not in _VARIANTS:
-            return 0
-        at += 2
-    return at if at < len(tokens) and tokens[at].text == "(" else 0
+    return count_declarations(tokens, pairs_of(tokens))
 
 
 class _Finding:
     def __init__(self, source: str, tokens: list[Token], closing: dict[int, int]) -> None:
         self._source, self._tokens, self._closing = source, tokens, closing
-
-    def bodies(self) -> Iterator[tuple[str, int, int]]:
-        """Name, and brackets of the function body, of each test whose names are spelt out."""
-        open_suites: list[tuple[int, str]] = []
-        for at in range(len(self._tokens) - 2):
-            open_suites = [(end, name) for end, name in open_suites if end > at]
-            suite = not (opening := _declares(self._tokens, at, _TESTS))
-            opening = opening or _declares(self._tokens, at, _SUITES)
-            end = self._closing.get(opening, 0) if opening else 0
-            if not end:
-                continue
-            first = self._tokens[opening + 1]
-            plain = first.kind == "string" and "\\" not in first.text
-            name = first.text[1:-1] if plain else "\0"  # a name that no test has
-            if suite:
-                open_suites.append((end, name))
-                continue
-            whole = "::".join([*(each for _, each in open_suites), name])
-            body = self._body(opening, end)
-            if body and "\0" not in whole:
-                yield whole.partition("[")[0], *body
-
-    def _body(self, opening: int, end: int) -> tuple[int, int] | None:
-        """The brackets of the function among a call's arguments."""
-        at = opening + 1
-        while at < end:
-            text = self._tokens[at].text if self._tokens[at].kind == "punct" else ""
-            if text == "{" and self._tokens[at - 1].text in ("=>", ")"):
-                return at, self._closing[at]
-            at = self._closing.get(at, at) + 1 if text and text in OPEN else at + 1
-        return None
 
     def places(self, test: str, start: int, end: int) -> Iterator[Alterable]:
         """What can be altered in the statements of a body."""
@@ -127,13 +87,56 @@ class _Finding:
             if self._begins(at, start):
                 first = at + 1 if self._tokens[at].text == "await" else at
                 yield from self._assertion(test, first, end)
+                inner = nested_test(self._tokens, self._closing, first)
+                for begin, stop in filter(None, (inner, self._looped(at))):
+                    yield from self.places(test, begin, stop)
             text = self._tokens[at].text if self._tokens[at].kind == "punct" else ""
             at = self._closing.get(at, at) + 1 if text and text in OPEN else at + 1
+
+    def _looped(self, at: int) -> tuple[int, int] | None:
+        """The brackets of the body of a loop over rows that are spelt out, which therefore runs, whole each time."""
+        tokens, closing = self._tokens, self._closing
+        if tokens[at].text == "for" and tokens[at + 1].text == "(" and (end := closing.get(at + 1)):
+            of = next((each for each in range(at + 2, end) if tokens[each].text == "of"), end)
+            table, body = of + 1, (end + 1, closing.get(end + 1, 0))
+            rows = self._has_rows(table) and self._after(table) == end
+        else:
+            call = self._after(at)
+            words = [token.text for token in tokens[call : call + 3]]
+            if words != [".", "forEach", "("] or call + 2 not in closing:
+                return None
+            rows, found = self._has_rows(at), function_body(tokens, closing, call + 2, closing[call + 2])
+            body = found or (0, 0)
+        leaves = any(token.text in ("return", "break", "continue") for token in tokens[body[0] : body[1]])
+        return body if rows and body[1] and tokens[body[0]].text == "{" and not leaves else None
+
+    def _after(self, at: int) -> int:
+        """Where a table ends that begins here: a name, or what brackets hold."""
+        return self._closing.get(at, at) + 1
+
+    def _has_rows(self, at: int) -> bool:
+        """Whether an array with a row begins here, or the name of a constant that is one."""
+        tokens = self._tokens
+        if tokens[at].kind == "name":
+            named = [
+                each for each, token in enumerate(tokens) if token.text == tokens[at].text and token.kind == "name"
+            ]
+            bound = [each for each in named if tokens[each - 1].text == "const" and tokens[each + 1].text == "="]
+            changed = any(tokens[each + 1].text == "." and tokens[each + 2].text not in ("forEach", "map", "length")
+                          for each in named if each + 2 < len(tokens))  # fmt: skip
+            if len(bound) != 1 or changed:
+                return False
+            at = bound[0] + 2
+        return tokens[at].text == "[" and tokens[at + 1].text not in ("]", "...", ",") and at in self._closing
 
     def _begins(self, at: int, start: int) -> bool:
         """Whether a statement begins here that nothing before it decides on."""
         before, here = self._tokens[at - 1], self._tokens[at]
-        if at == start + 1 or before.text in (";", "}"):
+        if at == start + 1 or before.text == ";":
+            return True
+        if here.text in ("[", "(", ".", ","):  # goes on with what stands before
+            return False
+        if before.text == "}":
             return True
         if before.kind == "punct" and before.text in _CONTINUES:
             return False
@@ -169,7 +172,7 @@ class _Finding:
         for token in literals:
             yield self._spelt(test, token)
         opposite = (_AVA.get(method) if ava else None) or _OPPOSITE.get(method)
-        if method == "ok" and not ava:
+        if method in ("ok", "notOk"):
             if ends:
                 yield self._denied(test, opening, ends[0])
         elif not literals and opposite:

@@ -155,7 +155,7 @@ class JavaScript:
         from repoassay.grading.oracle.javascript_alteration import find_alterables
 
         del base
-        return {test: each for test, each in find_alterables(read(name) or "").items() if test in tests}
+        return {test: each for test, each in find_alterables(read(name) or "", tests).items() if test in tests}
 
     def bits(
         self, files: Mapping[str, Rewritten], expected: Mapping[str, Sequence[Occurrence]], instruction: str, base: Path
