@@ -26,6 +26,11 @@ def changed(body: str, name: str = "a") -> list[str]:
     ("t.plan(2);", 1),
     ("expect.assertions(2);", 1),
     ("await expect(f()).resolves.toEqual('abc');", 1),
+    ("same(f(), {a: 1});\nstrictEqual(g(), 'x');", 2),
+    ("request(app)\n.get('/a')\n.expect('Content-Type', 'text')\n.expect(200, '{}', done);", 3),
+    ("return request(app).get('/').expect({a: 'b'}).expect(/x/)", 1),
+    ("await agent.post('/').send({a: 1}).expect(201)\nconst x = 1", 1),
+    ("request(app).get('/').expect(200).end(done)", 1),
 ])  # fmt: skip
 def test_literals_of_equalities_are_altered(body: str, count: int) -> None:
     assert len(changed(body)) == count
@@ -48,7 +53,9 @@ def test_other_assertions_are_inverted(body: str, inverted: str) -> None:
 
 @pytest.mark.parametrize("body", [
     "if (x)\n\tt.is(f(), 1);", "if (x) {\n\tt.is(f(), 1);\n}", "return x || t.is(f(), 1);", "run(() => t.is(f(), 1));",
-    "// t.is(f(), 1);", "const s = `t.is(f(), 1);`;", "x = t.is(f(), 1);", "t.is(f(), 1",
+    "request(app).get('/').expect(200);", "return request(app).expect(200) || t.is(f(), 1);",
+    "request(app).get('/').expect(200).end(() => done());", "// t.is(f(), 1);",
+    "const s = `t.is(f(), 1);`;", "x = t.is(f(), 1);", "t.is(f(), 1",
 ])  # fmt: skip
 def test_what_a_passing_run_may_leave_out_is_no_place(body: str) -> None:
     assert changed(body) == []

@@ -21,6 +21,7 @@ from repoassay.grading.hidden_tests.javascript_tokens import (
     tokens_of,
 )
 from repoassay.grading.oracle.alteration import Alterable
+from repoassay.grading.oracle.javascript_answers import expected_answers
 from repoassay.grading.oracle.javascript_declarations import (
     count_declarations,
     declared_bodies,
@@ -85,8 +86,11 @@ class _Finding:
         at = start + 1
         while at < end:
             if self._begins(at, start):
-                first = at + 1 if self._tokens[at].text == "await" else at
-                yield from self._assertion(test, first, end)
+                first = at + 1 if self._tokens[at].text in ("await", "return") else at
+                if self._tokens[at].text != "return":
+                    yield from self._assertion(test, first, end)
+                for token in expected_answers(self._tokens, self._closing, first, end, waited=first > at):
+                    yield self._spelt(test, token)
                 inner = nested_test(self._tokens, self._closing, first)
                 for begin, stop in filter(None, (inner, self._looped(at))):
                     yield from self.places(test, begin, stop)
@@ -156,6 +160,8 @@ class _Finding:
                 yield self._spelt(test, token)  # how many assertions there are to be
         elif len(words) == 4 and words[0] in _OBJECTS and words[1] == "." and words[3] == "(":
             yield from self._call(test, at + 2, ava=words[0] == "t")
+        elif words[1:2] == ["("] and words[0] in (_EQUALITIES | _OPPOSITE.keys()) - {"is", "not"}:
+            yield from self._call(test, at, ava=False)  # taken out of `t` or of a library
         elif words[:2] == ["assert", "("] and (closing := self._closing.get(at + 1)):
             ends = argument_ends(self._tokens, at + 1, closing)
             if ends:
