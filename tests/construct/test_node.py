@@ -120,6 +120,26 @@ def test_packages_are_installed_by_lock_file_or_date(files: dict[str, str], comm
     )
 
 
+@pytest.mark.parametrize(("lock", "chalk", "words"), [
+    ("", "4.0.1", "at the oldest versions"),
+    ('# v1\n\n"chalk@^4.0.0", chalk@^4.0.1:\n  version "4.1.2"\n  resolved "x"\n', "4.1.2", "as yarn.lock has"),
+    ('__metadata:\n  version: 6\n\n"chalk@npm:^4.0.1":\n  version: 4.1.0\n', "4.1.0", "as yarn.lock has"),
+])  # fmt: skip
+def test_without_days_direct_packages_are_tried_at_versions_of_their_time(lock: str, chalk: str, words: str) -> None:
+    package = {
+        "scripts": {"test": "ava"},
+        "devDependencies": {"ava": "3.15.0", "tsd": "*"},
+        "dependencies": {"chalk": "^4.0.1"},
+    }
+    files = project({"package.json": json.dumps(package), **({"yarn.lock": lock} if lock else {})})
+    *_, today, last = node_recipes(find_node_tests(files), files, DAY, ())
+    assert (today.environment.exclude_newer, last.environment.exclude_newer) == (None, None)
+    assert last.environment.build[0].endswith(f" ava@3.15.0 chalk@{chalk}")
+    assert words in last.words
+    locked = project({"package.json": json.dumps(package), "package-lock.json": "{}"})
+    assert not any("what it names" in each.words for each in node_recipes(find_node_tests(locked), locked, DAY, ()))
+
+
 TAP = """\
 let depth = 0;
 let number = 0;

@@ -57,8 +57,9 @@ def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tu
     if added:
         notes.append(f"Packages that the change adds: {join_names(added, 5)}.")
     recipes = []
+    oldest = _direct_versions(base, package)
     for date in (until, None):  # an index that was copied from another may tell later days than the packages'
-        for command, why in _ways(base, package):
+        for command, why in (*_ways(base, package), *([] if date else oldest)):
             environment = Environment(
                 node=node, exclude_newer=date, path=(".",), checks=checks,
                 build=(command, *(() if "pnpm" in why else more)),
@@ -93,6 +94,35 @@ def _ways(base: Project, package: object) -> list[tuple[str, str]]:
     if base.has("yarn.lock"):
         return [*found, (by_date, "by npm from package.json, since yarn.lock is not read")]
     return [*found, (by_date, "from package.json")]
+
+
+def _direct_versions(base: Project, package: object) -> list[tuple[str, str]]:
+    """Where no lock file is read: what package.json names at the version of yarn.lock, else at the oldest allowed.
+
+    Types of later years do not go with an old compiler, and the days that an index tells may be its own.
+    """
+    if base.has("pnpm-lock.yaml") or any(base.has(name) for name in _NPM_LOCKS):
+        return []
+    locked = {
+        name: found[1]
+        for entry in re.split(r"\n(?=\S)", base.text("yarn.lock", 2**25))
+        if (found := re.search(r'^  version:? "?(\d[\w.+-]*)"?$', entry, re.MULTILINE))
+        for name in re.sub(r'[":]+$|"', "", entry.partition("\n")[0]).split(", ")
+    }
+    versions = {}
+    for kind in ("devDependencies", "dependencies"):
+        for name, asked in string_values(at(package, kind)).items():
+            lowest = re.fullmatch(r"[\^~]?(\d+\.\d+\.\d+(?:-[\w.]+)?)", asked)
+            version = (
+                locked.get(f"{name}@{asked}") or locked.get(f"{name}@npm:{asked}") or (lowest[1] if lowest else "")
+            )
+            if version and re.fullmatch(r"(?:@[\w.-]+/)?[\w.-]+", name):
+                versions[name] = version
+    if not versions:
+        return []
+    exact = " ".join(shlex.quote(f"{name}@{version}") for name, version in versions.items())
+    where = "as yarn.lock has them" if locked else "at the oldest versions that it allows"
+    return [(f"{_INSTALL} --no-save --legacy-peer-deps {exact}", f"from package.json, what it names {where}")]
 
 
 def _lock_version(base: Project) -> str:
