@@ -56,6 +56,8 @@ def asked(files: dict[str, str]) -> list[str]:
          ["pytest", "pytz; python_version < '4'"]),
         ({"setup.cfg": "[options.extras_require]\ntesting =\n  pytest; \\\n  # why\n    python_version > '3'\n  six\n"},
          ["pytest;  python_version > '3'", "six"]),
+        ({"setup.cfg": "[options]\ntests_require = trio; six\n[options.extras_require]\ntest = pytest>=7; mock\n"},
+         ["pytest>=7", "mock", "trio", "six"]),
         ({"setup.cfg": "[options.extras_require]\nbase = six\nmore =\n  %(base)s\n  trio\n"
           "test =\n  pytest\n  %(more)s\n"},
          ["pytest", "six", "trio"]),

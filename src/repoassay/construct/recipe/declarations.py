@@ -88,8 +88,9 @@ def declared_requirements(project: Project) -> Iterator[RequirementSource]:
     yield from _pyproject(project.toml("pyproject.toml"), own)
     setup_cfg = project.ini("setup.cfg")
     if setup_cfg.has_section("options.extras_require"):
-        yield from _extras("setup.cfg", _interpolated(dict(setup_cfg.items("options.extras_require"))), own)
-    wanted = string_list(setup_cfg.get("options", "tests_require", fallback="") or "")
+        extras = _interpolated(dict(setup_cfg.items("options.extras_require")))
+        yield from _extras("setup.cfg", {name: _entries(text) for name, text in extras.items()}, own)
+    wanted = _entries(setup_cfg.get("options", "tests_require", fallback=""))
     arguments = setup_arguments(project)
     yield from _extras("setup.py", arguments.get("extras_require"), own)
     for origin, lines in (("setup.cfg", wanted), ("setup.py", string_list(arguments.get("tests_require")))):
@@ -108,7 +109,7 @@ def dependencies(project: Project) -> list[str]:
         *string_list(at(document, "project", "dependencies")),
         *string_list(at(document, "tool", "flit", "metadata", "requires")),
         *(_poetry_lines(poetry) if isinstance(poetry, Mapping) else ()),
-        *string_list(project.ini("setup.cfg").get("options", "install_requires", fallback="") or ""),
+        *_entries(project.ini("setup.cfg").get("options", "install_requires", fallback="")),
         *string_list(setup_arguments(project).get("install_requires")),
     ]
     return sort_lines(lines, own_name(project)).packages
@@ -151,6 +152,11 @@ def _pyproject(document: Mapping[str, Any], own: str) -> Iterator[RequirementSou
         if lines or features:
             purpose = Purpose.DEVELOPMENT if name == "default" else purpose_of(name)
             yield _source(purpose, f"hatch environment {name}", [*lines, *features], own)
+
+
+def _entries(text: str | None) -> list[str]:
+    """Requirements of an option of setup.cfg: its lines, or what semicolons part where it has but one."""
+    return string_list((text or "").replace(";", "\n") if "\n" not in (text or "") else text)
 
 
 def _interpolated(options: Mapping[str, str | None]) -> dict[str, str]:
