@@ -140,6 +140,30 @@ def test_tests_see_the_repository_where_back_ends_cannot_install_it_for_developm
 
 
 @pytest.mark.exhaustive
+def test_a_project_that_nothing_here_compiles_is_tested_without_what_it_compiles(
+    tmp_path: Path, cache: Cache, sandbox: Sandbox
+) -> None:
+    back_end = 'def build_wheel(*_, **__):\n    raise SystemExit("Rust not found")\n\n\nbuild_editable = build_wheel\n'
+    pyproject = '[build-system]\nrequires = []\nbuild-backend = "compiling"\nbackend-path = ["."]\n[project]\n'
+    pyproject += 'name = "shop"\nversion = "1.0"\ndependencies = ["six"]\nrequires-python = ">=3.8"\n'
+    source = "import six\ntry:\n    from ._fast import total\nexcept ImportError:\n    pass\n"
+    start = {
+        "pyproject.toml": pyproject,
+        "compiling.py": back_end,
+        "LICENSE": "",
+        "src/shop/__init__.py": source + CODE,
+    }
+    test = "import shop\n\n\ndef test_one():\n    assert shop.total([1]) == 1\n"
+    repo = make_repo(tmp_path / "shop")
+    repo.commit({**start, "tests/test_shop.py": test}, "Start")
+    test += "\n\ndef test_average():\n    assert shop.average([1, 3]) == 2\n"
+    repo.commit({"src/shop/__init__.py": source + AVERAGE, "tests/test_shop.py": test}, "Add the average")
+    made = make(repo, tmp_path / "suite", cache, sandbox)
+    assert made.finding is ProofFinding.SOUND, (made.reasons, made.derivation)
+    assert "Not installed, since nothing here builds it" in " ".join(made.derivation)
+
+
+@pytest.mark.exhaustive
 def test_a_pull_request_takes_the_same_path(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
     made = make(fixed(tmp_path / "shop"), tmp_path / "suite", cache, sandbox,
                 instruction="Averages, please.", proposal=Proposal(rules="Test it."))  # fmt: skip

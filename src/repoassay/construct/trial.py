@@ -150,13 +150,15 @@ def try_recipes(
     waiting = _ladder(inference, shared=share_date)
     tried: set[tuple[object, ...]] = set()
     count, seconds = 0, 0.0
-    while waiting and count < _MOST_TRIALS and seconds < _MOST_SECONDS:
+    while waiting and seconds < _MOST_SECONDS:
         way = waiting.pop(0)
         recipe = inference.recipe(
-            way.line, with_date=way.dated, with_pins=way.pinned, extra_packages=way.besides, shared_date=way.shared
-        )
+            way.line, with_date=way.dated, with_pins=way.pinned, extra_packages=way.besides, shared_date=way.shared,
+            built=way.built,
+        )  # fmt: skip
         what = _words(recipe, way)
-        if (identity := (recipe.python, recipe.requirements, recipe.exclude_newer)) in tried:
+        identity = (recipe.python, recipe.requirements, recipe.exclude_newer, way.built)
+        if identity in tried or (count >= _MOST_TRIALS if way.built else best is not None):
             continue
         tried.add(identity)
         count += 1
@@ -195,17 +197,20 @@ class _Way:
     pinned: bool = True
     besides: tuple[str, ...] = ()
     shared: bool = False
+    built: bool = True
 
 
 def _ladder(inference: Inference, *, shared: bool) -> list[_Way]:
     lines = inference.lines[:3]
     near = [_Way(line, shared=True) for line in lines[:1]] if shared else []
-    return [*near, *(_Way(line) for line in lines), *(_Way(line, dated=False) for line in lines[:1])]
+    last = [_Way(line, dated=False) for line in lines[:1]] + [_Way(line, built=False) for line in lines[:1]]
+    return [*near, *(_Way(line) for line in lines), *last]
 
 
 def _words(recipe: EnvironmentRecipe, way: _Way) -> str:
     parts = [f"Python {recipe.python}", f"packages as of {recipe.exclude_newer or 'today'}"]
     parts += [] if way.pinned else ["without exact versions"]
+    parts += [] if way.built else ["not installed"]
     parts += [f"with {join_names(way.besides, 5)}"] if way.besides else []
     return ", ".join(parts)
 
