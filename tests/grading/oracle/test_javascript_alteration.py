@@ -139,5 +139,7 @@ def test_tests_of_tap_are_told() -> None:
 def test_tests_with_fixtures_of_their_own_are_told() -> None:
     source = "const local = test.extend({shop: []});\n"
     source += "describe('x', () => { local('a', ({shop}) => { expect(f(shop)).toBe(1); }); });"
-    assert sorted(find_alterables(source)) == ["x::a"]
-    assert count_tests(source) == 1
+    imported = "import {localTest} from './utils';\nlocalTest('a', ({shop}) => { expect(f(shop)).toBe(1); });"
+    for text, name in ((source, "x::a"), (imported, "a")):
+        assert sorted(find_alterables(text)) == [name]
+        assert count_tests(text) == 1

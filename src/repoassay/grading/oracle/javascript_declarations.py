@@ -84,10 +84,12 @@ def function_body(tokens: list[Token], closing: Mapping[int, int], opening: int,
 
 
 def _test_names(tokens: list[Token]) -> frozenset[str]:
-    """Names that declare tests in a file: also `const NAME = test.extend(...)`, which has fixtures."""
+    """Names that declare tests in a file: also `const NAME = test.extend(...)`, and `localTest('name', ...)`."""
     words = [token.text for token in tokens]
     places = [at for at in range(1, len(words) - 3) if words[at] == "=" and words[at + 2 : at + 4] == [".", "extend"]]
-    return _TESTS.union(words[at - 1] for at in places if words[at + 1] in _TESTS)
+    named = (words[at - 2] for at in range(2, len(words)) if words[at - 1] == "(" and tokens[at].kind == "string")
+    extended = (words[at - 1] for at in places if words[at + 1] in _TESTS)
+    return _TESTS.union(extended, (name for name in named if re.fullmatch(r"[a-z]\w*Test", name)))
 
 
 def _opening(tokens: list[Token], closing: Mapping[int, int], at: int, names: frozenset[str]) -> tuple[int, bool]:
