@@ -167,6 +167,15 @@ export const test = (name, run) => {
 """What prints TAP as tap does."""
 
 
+def test_a_change_without_tests_in_javascript_is_told_so(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
+    repo = make_repo(tmp_path / "shop")
+    repo.commit({"package.json": json.dumps({"scripts": {"test": "vitest run"}}), "shop.js": ""}, "Start")
+    repo.commit({"shop.js": "export const one = 1;\n", "test/helper.js": "export const two = 2;\n"}, "Add one")
+    asked = TaskRequest(str(repo.path), "HEAD", bundle=True, runner="repository")
+    with pytest.raises(BadInput, match="no file in which vitest finds tests"):
+        construct_commit(asked, tmp_path / "suite", cache, sandbox, times=2, workers=2)
+
+
 @pytest.mark.skipif(shutil.which("npm", path="/usr/local/bin:/usr/bin:/bin") is None, reason="no node with npm")
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("runner", ["node", "borp", "tap"])

@@ -55,6 +55,11 @@ def draft_commit(request: TaskRequest, history: History, url: str, *, local: boo
     warnings: list[str] = []
     if split.links:
         warnings.append(f"Left out, since no solution can carry links: {printable(join_names(split.links, 5), 300)}.")
+    if isinstance(ours, NodeTests) and not split.tests:
+        raise BadInput(
+            f"The change adds or alters no file in which {ours.reader} finds tests: none declares any by test or it.",
+            "Choose another commit, or give --runner node --tests FILE.",
+        )
     hidden = _hidden(request, history, split, trees[1])
     if ours is not None:
         hidden = {TEST_PATCH: history.diff(base, solution, patched)}
