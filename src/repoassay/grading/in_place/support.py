@@ -44,7 +44,7 @@ _NODE_FILES = (
     "jest.setup.*", "jest.preset.*", ".mocharc*", "ava.config.*", "*.ava.config.*", ".taprc", ".env", ".env.*",
 )  # fmt: skip
 """Files that decide how Node's runners find, compile and run tests, wherever they lie."""
-_NODE_FOLDERS = frozenset({"node_modules", "__snapshots__", "__mocks__"})
+_NODE_FOLDERS = frozenset({"node_modules", "__snapshots__", "__mocks__", "tap-snapshots"})
 """Folders of packages, of what tests are compared with, and of what takes the place of modules in Jest and Vitest."""
 
 
