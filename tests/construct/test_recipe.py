@@ -56,6 +56,8 @@ def asked(files: dict[str, str]) -> list[str]:
          ["pytest", "pytz; python_version < '4'"]),
         ({"setup.cfg": "[options.extras_require]\ntesting =\n  pytest; \\\n  # why\n    python_version > '3'\n  six\n"},
          ["pytest;  python_version > '3'", "six"]),
+        ({"requirements/test.txt": "pytz>dev\npytest~=6.2\nsix>dev,>=1.0; os_name>'a'\ntrio==v1.0,!=1.1.post1\n"},
+         ["pytz", "pytest~=6.2", "six>=1.0; os_name>'a'", "trio==v1.0,!=1.1.post1"]),
         ({"setup.cfg": "[options]\ntests_require = trio; six\n[options.extras_require]\ntest = pytest>=7; mock\n"},
          ["pytest>=7", "mock", "trio", "six"]),
         ({"setup.cfg": "[options.extras_require]\nbase = six\nmore =\n  %(base)s\n  trio\n"

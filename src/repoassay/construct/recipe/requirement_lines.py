@@ -15,6 +15,8 @@ __all__ = ["RequirementLines", "pinned", "read_lines", "requirement_name", "sort
 _NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?=$|==|[<>!~;@ (#])")
 _HERE = re.compile(r"(?:\S+\s*@\s*)?(?:file:)?\.{1,2}/?(?:\[([^\]]*)\])?(?:\s*;.*)?$")
 _INSTALLED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.]*)-([0-9][A-Za-z0-9_.!+]*)\.dist-info")
+_LEGACY = re.compile(r"\s*(?:[<>]=?|~=|!=|(?<!=)==(?!=))\s*(?!v?\d)[A-Za-z][\w.]*\s*,?")
+"""A bound such as `>dev`, which every version was above: tools of today read no requirement that has one."""
 _DEEPEST = 5
 _LONGEST = 2000
 
@@ -57,7 +59,8 @@ def sort_lines(lines: Iterable[str], own: str = "") -> RequirementLines:
             inner = re.match(r"[^\[;]*\[([^\]]*)\]", line)
             found.extras += [each.strip() for each in (inner[1] if inner else "").split(",") if each.strip()]
         elif name not in {"python", "uv"}:
-            found.packages.append(line)
+            requirement, mark, marker = line.partition(";")
+            found.packages.append(_LEGACY.sub("", requirement).rstrip(", ") + mark + marker)
     return found
 
 
