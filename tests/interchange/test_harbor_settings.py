@@ -64,7 +64,8 @@ def test_any_version_is_read_as_harbor_reads_it(convert: Convert, version: str) 
     ],
 )
 def test_the_network_is_what_its_mode_says(convert: Convert, written: str, policy: NetworkPolicy | None) -> None:
-    assert taken(convert({"task.toml": written})).network.policy is policy
+    image = {"environment/Dockerfile": "FROM python:3.11\nRUN pip install pytest\nWORKDIR /app\n"}
+    assert taken(convert({"task.toml": written, **image})).network.policy is policy
 
 
 def test_folder_memory_and_variables_are_those_of_task_toml(convert: Convert) -> None:
@@ -326,6 +327,9 @@ def test_reward_kit_is_not_run_on_an_older_python_than_it_wants(convert: Convert
 
 _WITHOUT_PIP = "FROM ubuntu:24.04\nRUN apt-get update && apt-get install -y python3\nWORKDIR /app\n"
 _BY_PIP = "python3 -m pip install --break-system-packages -q pytest==9.0.3"
+_HAS_PYTEST = "FROM python:3.11\nRUN pip install pytest\nWORKDIR /app\n"
+_OFFLINE = "[environment]\nallow_internet = false\n"
+_OPEN = '[environment]\nnetwork_mode = "public"\n'
 
 
 @pytest.mark.parametrize(
@@ -344,6 +348,13 @@ _BY_PIP = "python3 -m pip install --break-system-packages -q pytest==9.0.3"
             {"environment/Dockerfile": _WITHOUT_PIP, "tests/test.sh": f"{_BY_PIP} 2>/dev/null || true\n{SCRIPT}"},
             "passes nobody: .* a pip that its image does not have",
         ),
+        ({"task.toml": _OFFLINE}, "passes nobody: its tests have no network to fetch their pytest"),
+        ({"task.toml": _OFFLINE, "tests/test.sh": f"{_BY_PIP} || true\n{SCRIPT}"}, "passes nobody: its tests have no"),
+        (
+            {"task.toml": _OFFLINE, "environment/Dockerfile": _HAS_PYTEST, "tests/test.sh": f"uvx {SCRIPT}"},
+            "no network",
+        ),
+        ({"task.toml": f'{_OPEN}[verifier]\nnetwork_mode = "no-network"\n'}, "passes nobody: its tests have no"),
     ],
 )
 def test_folders_that_harbor_itself_refuses_are_counted_apart(
@@ -372,6 +383,23 @@ def test_folders_that_harbor_itself_refuses_are_counted_apart(
 )
 def test_a_pip_of_image_or_script_is_one(convert: Convert, image: str, script: str) -> None:
     taken(convert({"environment/Dockerfile": image, "tests/test.sh": script}))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"task.toml": f'{_OFFLINE}[verifier]\nnetwork_mode = "public"\n', "tests/test.sh": f"uvx {SCRIPT}"},
+        {"task.toml": f"{_OFFLINE}{SEPARATE}", "tests/Dockerfile": _HAS_PYTEST},
+        {"task.toml": _OFFLINE, "environment/Dockerfile": _HAS_PYTEST},
+        {"task.toml": _OFFLINE, "solution/solve.sh": "pip install /wheels/pytest.whl\necho 8 > /app/out/sum.txt\n"},
+        {
+            "task.toml": _OFFLINE,
+            "tests/test.sh": "cat /app/out/sum.txt\nif [ $? -eq 0 ]; then\n  echo 1 > /logs/verifier/reward.txt\nfi\n",
+        },
+    ],
+)
+def test_tests_without_a_network_may_have_their_pytest_otherwise(convert: Convert, changed: Mapping[str, str]) -> None:
+    taken(convert(changed))
 
 
 def test_files_of_the_tests_own_image_are_laid_where_they_have_them(convert: Convert) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from repoassay.interchange.harbor_settings import has_network
 from repoassay.interchange.image_file import ImportRefusal, read_instructions, without_registry
 from repoassay.interchange.image_toolchains import tool_chain_of
 from repoassay.interchange.pytest_script import check_reward
@@ -23,6 +24,14 @@ _COPIED = re.compile(r"(?:--(?:chown|chmod)=\S+ +)*(?P<words>[^-\[$<*?\n][^\[$<*
 _PIP = re.compile(r"\b(?:python3?[\d.]* -m )?pip3?[\d.]* install\b")
 _OTHERWISE = re.compile(r"\b(?:ensurepip|install|apt|apt-get|uvx?|conda|mamba|curl|wget|source)\b")
 """What could bring pytest, or pip, without pip."""
+_BY_UV = re.compile(r"\b(?:uvx|uv (?:tool )?run)\b")
+_BROUGHT_ALONG = re.compile(r"--no-index|--find-links|--offline|\.whl\b|\bPYTHONPATH\b")
+"""What lets a script do without a network."""
+_BRINGS_PYTEST = re.compile(r"pytest|conda|--from=|git\+|git clone|\[[\w, -]*(?:test|dev|all)")
+"""What names pytest in an image, or may bring it along."""
+_HAS_PIP = re.compile(r"pip|pytest|\buv\b|conda|--from=")
+_INSTALLS_PYTEST = re.compile(r"\binstall\b[^\n]*\bpytest\b")
+_OF_A_BUILD = frozenset({".cfg", ".in", ".lock", ".sh", ".toml", ".txt", ".yaml", ".yml"})
 
 
 def refusal_of_harbor(folder: Path) -> ImportRefusal | None:
@@ -52,34 +61,51 @@ def refusal_of_harbor(folder: Path) -> ImportRefusal | None:
     if about.get("steps"):
         return None
     own_image = (folder / "tests/Dockerfile").exists() or _table(about, "verifier").get("environment")
-    return _unrewarded(folder) or (None if own_image else _without_pytest(folder))
+    return _unrewarded(folder) or (None if own_image else _without_pytest(folder, about))
 
 
-def _without_pytest(folder: Path) -> ImportRefusal | None:
-    """Tests whose reward is what pytest said, and whose script installs it by a pip that their image lacks."""
+def _without_pytest(folder: Path, about: dict[str, Any]) -> ImportRefusal | None:
+    """Tests whose reward is what pytest said, where neither their image nor their script brings a pytest."""
     script = "".join(_texts(folder / "tests/test.sh"))
-    steps = [step for text in _texts(folder / "environment/Dockerfile") for step in read_instructions(text)]
-    bases = [without_registry(step.rest.split()[0]) for step in steps if step.word == "FROM"]
-    # Of Ubuntu and Debian the Python that apt installs comes without pip, which is a package by itself.
-    if len(bases) != 1 or not re.match(r"(ubuntu|debian)(:|@|$)", bases[0]):
-        return None
     code = re.sub(r"(?m)^\s*#.*", "", script)
-    brings = re.search(r"pip|pytest|\buv\b|conda|--from=", "\n".join(_texts(folder / "environment")))
-    if brings or not _PIP.search(code) or _OTHERWISE.search(_PIP.sub("", code)):
+    bases = _bases(folder)
+    installed_by_agents = any(map(_INSTALLS_PYTEST.search, _texts(folder / "solution", folder / "instruction.md")))
+    if not re.search(r"\bpytest\b", code) or not all(map(tool_chain_of, bases)) or installed_by_agents:
         return None
     try:
         check_reward(script, "tests/test.sh")
     except ImportRefusal:
         return None
-    why = "Harbor passes nobody: its test script installs pytest by a pip that its image does not have."
-    return ImportRefusal(why, "tests/test.sh")
+    image = "\n".join(_texts(*filter(_is_of_a_build, (folder / "environment").rglob("*"))))
+    has_pytest, other = bool(_BRINGS_PYTEST.search(image)), bool(_OTHERWISE.search(_PIP.sub("", code)))
+    by_pip = bool(_PIP.search(code)) and not other
+    needs_uv = bool(_BY_UV.search(code)) and not re.search(r"\buvx?\b", image)
+    offline = not has_network(_table(about, "verifier"), _table(about, "environment"))
+    if offline and (needs_uv or not has_pytest) and not _BROUGHT_ALONG.search(code):
+        why = "its tests have no network to fetch their pytest, which its image does not have"
+    # Of Ubuntu and Debian the Python that apt installs comes without pip, which is a package by itself.
+    elif by_pip and re.fullmatch(r"(ubuntu|debian)([:@].*)?", "|".join(bases)) and not _HAS_PIP.search(image):
+        why = "its test script installs pytest by a pip that its image does not have"
+    else:
+        return None
+    return ImportRefusal(f"Harbor passes nobody: {why}.", "tests/test.sh")
+
+
+def _bases(folder: Path) -> list[str]:
+    """The images that a task's image is made of."""
+    steps = [step for text in _texts(folder / "environment/Dockerfile") for step in read_instructions(text)]
+    return [without_registry((step.rest.split() or [""])[0]) for step in steps if step.word == "FROM"]
+
+
+def _is_of_a_build(path: Path) -> bool:
+    """Whether a file of the image may say what is installed into it."""
+    return path.suffix in _OF_A_BUILD or path.name in ("Dockerfile", "Makefile", "Pipfile", "setup.py")
 
 
 def _unrewarded(folder: Path) -> ImportRefusal | None:
     """Tests none of which writes a reward, in an image that brings no program which could."""
-    images = [step.rest.split()[:1] for text in _texts(folder / "environment/Dockerfile")
-              for step in read_instructions(text) if step.word == "FROM"]  # fmt: skip
-    plain = images and all(image and tool_chain_of(without_registry(image[0])) for image in images)
+    bases = _bases(folder)
+    plain = bases and all(map(tool_chain_of, bases))
     script = (folder / "tests/test.sh").is_file()
     if not (plain and script) or any(map(_REWARD.search, _texts(folder / "tests", folder / "environment"))):
         return None

@@ -17,7 +17,7 @@ from repoassay.interchange.image_file import ImportRefusal
 from repoassay.tasks import parse_toml
 from repoassay.text import printable
 
-__all__ = ["HarborSettings", "TaskTerms", "read_settings"]
+__all__ = ["HarborSettings", "TaskTerms", "has_network", "read_settings"]
 
 _MEBIBYTES = {"G": 1024.0, "M": 1.0, "K": 1 / 1024}
 
@@ -102,7 +102,7 @@ def read_settings(folder: Path) -> HarborSettings:
         seconds=positive_seconds(agent.get("timeout_sec"), 900.0),
         test_seconds=positive_seconds(verifier.get("timeout_sec"), 600.0),
         memory=_memory(environment),
-        internet=_internet(agent, environment),
+        internet=has_network(agent, environment),
         category=printable(str(metadata.get("category") or metadata.get("domain") or "Software"), 80),
         variables=read_variables(environment.get("env"), verifier.get("env"), folder),
     )
@@ -166,9 +166,9 @@ def _memory(environment: dict[str, Any]) -> int:
     return amount * 2**20 if isinstance(amount, int) and 0 < amount < 2**20 else 2 * 2**30
 
 
-def _internet(agent: dict[str, Any], environment: dict[str, Any]) -> bool:
-    """Whether the agent has the internet: its own table goes before the environment's, and a mode before a flag."""
-    mode = agent.get("network_mode") or environment.get("network_mode")
+def has_network(phase: dict[str, Any], environment: dict[str, Any]) -> bool:
+    """Whether agent or tests have the internet: their own table goes before the environment's, a mode before a flag."""
+    mode = phase.get("network_mode") or environment.get("network_mode")
     return mode != "no-network" if mode else environment.get("allow_internet") is not False
 
 
