@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
@@ -40,6 +40,7 @@ FUZZ = 2
 LENIENT = f"Read leniently: up to {FUZZ} lines of context at either end of a hunk may differ."
 _BLIND = "The tests never look at what this patch changes:"
 _EMPTY = "The submission changes nothing."
+_PASSES_WITH = "With what was left out of it the tests pass: either they are decided by that, or the work needs it."
 
 
 def grade_edit(
@@ -86,6 +87,7 @@ class _EditGrading:
         notes: What every verdict says from here on, after its own reasons.
         proof: Of a task whose tests run in place.
         examined: What the last run of the tests came to.
+        withheld: Changes that could decide how a script of tests runs, which it is not shown.
     """
 
     folder: TaskFolder
@@ -101,6 +103,7 @@ class _EditGrading:
     notes: tuple[str, ...] = ()
     proof: TaskProof | None = None
     examined: HiddenTestExamination | None = None
+    withheld: Mapping[str, FileEdit | None] = field(default_factory=dict)
     began: float = field(default_factory=time.monotonic)
 
     def grade(self, diff: bytes) -> Verdict:
@@ -160,6 +163,7 @@ class _EditGrading:
         if not decisive:
             return changes.edits
         self.notes += (*left_out(decisive),)
+        self.withheld = {path: changes.edits[path] for path in decisive}
         return {path: edit for path, edit in changes.edits.items() if path not in decisive}
 
     def _prove(self, edits: Mapping[str, FileEdit | None]) -> None:
@@ -187,11 +191,19 @@ class _EditGrading:
             if self.traces is not None:
                 with stage_span("trace"):  # recorded once it is of use; then the answer is what later patches get
                     unseen = self._unseen(subject, self.traces.of(subject, reference, self.oracle))
-            failed = (*_ending(examined.ran), *_failures(tests))
+            failed = (*_ending(examined.ran), *_failures(tests), *self._with_all(subject))
             return unseen or self._verdict(Outcome.FAILED, *failed, tests=tests)
         if examined.attested:
             return self._verdict(Outcome.PASSED, tests=tests, assurance=examined.assurance(self.folder, ()))
         return self._doubt(subject, reference, examined, tests)
+
+    def _with_all(self, subject: HiddenTestSubject) -> list[str]:
+        """What a reader of a failure should know of the files that were left out: it stands, whatever they do."""
+        if not self.withheld:
+            return []
+        report = replace(subject, edits={**subject.edits, **self.withheld}).run().report
+        passes = report.complete and not report.signs and all(test.outcome == "passed" for test in report.tests)
+        return [_PASSES_WITH] if passes else []
 
     def _unseen(self, subject: HiddenTestSubject, trace: BaseTrace | None) -> Verdict | None:
         """The verdict where nothing that is changed can be seen by the tests."""

@@ -15,6 +15,8 @@ __all__ = ["beside_artifacts", "blame_withheld", "outside_places", "reward_of", 
 
 _START_UP = SETTINGS | {".Rprofile", ".Renviron"}
 """Files by which R, and pytest in a script of tests, run other code or other tests than the script says."""
+_SHARED = frozenset({"pyproject.toml", "setup.cfg", "tox.ini"})
+"""Of these, files in which a project keeps much else."""
 _MOST_BYTES = 64 * 2**20
 
 
@@ -62,7 +64,12 @@ def start_up_files(folder: TaskFolder, base: Path, edits: Mapping[str, FileEdit 
         return []
     names = frozenset(file.name for file in folder.tests.rglob("*.*"))
     homes = (folder.task.state.work, *folder.task.state.places)
-    found = [path for path in edits if starts_up(path) or _stands_before(PurePosixPath(path), names, homes)]
+    found = [
+        path
+        for path, edit in edits.items()
+        if starts_up(path)
+        or (_stands_before(PurePosixPath(path), names, homes) and not _without_pytest(path, edit, base))
+    ]
     return sorted(set(found) - _solved(folder.solution, folder.digest, base)) if found else []
 
 
@@ -79,6 +86,13 @@ def _stands_before(path: PurePosixPath, names: frozenset[str], homes: Collection
     around = path.parent.name in TEST_FOLDERS or f"/{path.parent}" in homes
     beside = path.parent.parent if package else path.parent
     return (package and around) or (beside.name in TEST_FOLDERS and replaces_module(path, names))
+
+
+def _without_pytest(path: str, edit: FileEdit | None, base: Path) -> bool:
+    """Whether a new file holds settings of a project alone: none of pytest, nor an escape that could spell its name."""
+    if PurePosixPath(path).name not in _SHARED or edit is None or (base / path).exists():
+        return False
+    return b"pytest" not in edit.content and b"\\" not in edit.content
 
 
 @lru_cache(maxsize=64)

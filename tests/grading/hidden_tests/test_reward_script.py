@@ -139,6 +139,8 @@ def test_configuration_that_an_agent_leaves_decides_nothing(
     verdict = attempt(copied, bench, tmp_path / "attempt", left(**CONFIGURATION[name]))
     assert verdict.outcome is Outcome.FAILED
     assert any(comment.startswith("Left out") for comment in verdict.comments)
+    told = any(comment.startswith("With what was left out of it the tests pass") for comment in verdict.comments)
+    assert told == (name in ("conftest.py", "in front", "pytest.ini", "setup.cfg"))
     honest = attempt(copied, bench, tmp_path / "honest", f"{left(**CONFIGURATION[name])}; cd /workspace; {SOLUTION}")
     assert honest.outcome is Outcome.PASSED, honest.comments
 
@@ -158,6 +160,39 @@ def test_what_could_come_before_the_tests_is_left_out_and_nothing_else(copied: T
     }
     edits = dict.fromkeys(decide | others, FileEdit(b""))
     assert set(start_up_files(copied, tmp_path, edits)) == decide
+
+
+PROJECT = '[project]\nname = "mine"\nversion = "1"\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "withheld"),
+    [
+        ("pyproject.toml", PROJECT, False),
+        ("a/setup.cfg", "[metadata]\nname = mine\n", False),
+        ("tox.ini", "[tox]\nenvlist = py311\n", False),
+        ("pyproject.toml", f"{PROJECT}[tool.pytest.ini_options]\naddopts = '--co'\n", True),
+        ("pyproject.toml", f'{PROJECT}[tool."p\\u0079test".ini_options]\naddopts = "--co"\n', True),
+        ("there/pyproject.toml", PROJECT, True),
+        ("pytest.ini", "", True),
+        ("a/conftest.py", "", True),
+    ],
+)
+def test_settings_of_a_project_alone_are_shown(
+    copied: TaskFolder, tmp_path: Path, path: str, text: str, withheld: bool
+) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there/pyproject.toml").write_text("[tool.pytest.ini_options]\naddopts = '-x'\n")
+    assert start_up_files(copied, tmp_path, {path: FileEdit(text.encode())}) == [path] * withheld
+
+
+def test_a_project_that_the_work_needs_may_be_the_agents(bench: GradingContext, tmp_path: Path) -> None:
+    place = write_task(tmp_path, task=SCRIPTED, solve="echo 1 > setup.py\n")
+    script = "[ -e setup.py ] || [ -e pyproject.toml ]; echo $((1 - $?)) > /logs/verifier/reward.txt\n"
+    (place / "tests/test.sh").write_text(script)
+    assert prove_state_task(place, bench).state == "proven"
+    verdict = attempt(read_task(place), bench, tmp_path / "attempt", f"printf {shlex.quote(PROJECT)} > pyproject.toml")
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
 
 
 def test_configuration_that_the_solution_changes_is_the_agents(bench: GradingContext, tmp_path: Path) -> None:
