@@ -104,7 +104,8 @@ def test_what_is_left_out_is_told_in_one_sentence() -> None:
     "package.json", "source/package.json", "pnpm-lock.yaml", "tsconfig.json", "packages/a/tsconfig.build.json",
     "vitest.config.ts", "packages/a/vite.config.mts", "jest.config.js", ".mocharc.cjs", "ava.config.js",
     "babel.config.js", ".npmrc", "node_modules/ava/index.js", "source/node_modules/assert/index.js",
-    "source/__snapshots__/a.snap", "__mocks__/fs.js", "tap-snapshots/test/a.js.test.cjs",
+    "source/__snapshots__/a.snap", "__mocks__/fs.js", "tap-snapshots/test/a.js.test.cjs", "postcss.config.mjs",
+    "packages/a/.postcssrc.js",
 ])  # fmt: skip
 def test_what_decides_how_node_runs_tests_is_the_set_ups_where_node_runs_them(path: str) -> None:
     ours = replace(SETUP, of_node=True)

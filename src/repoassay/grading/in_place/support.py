@@ -42,8 +42,10 @@ _NODE_FILES = (
     ".npmrc", ".pnpmfile.cjs", ".yarnrc*", "tsconfig*.json", "jsconfig*.json", ".swcrc", "babel.config.*", ".babelrc*",
     "*vitest.config.*", "*vitest.*.config.*", "vitest.workspace.*", "vitest.setup.*", "vite.config.*", "*jest.config.*",
     "jest.setup.*", "jest.preset.*", ".mocharc*", "ava.config.*", "*.ava.config.*", ".taprc", ".env", ".env.*",
+    "postcss.config.*", ".postcssrc*",
 )  # fmt: skip
-"""Files that decide how Node's runners find, compile and run tests, wherever they lie."""
+"""Files that decide how Node's runners find, compile and run tests, wherever they lie, or that their main process runs:
+Vite looks for PostCSS's whatever the tests import."""
 _NODE_FOLDERS = frozenset({"node_modules", "__snapshots__", "__mocks__", "tap-snapshots"})
 """Folders of packages, of what tests are compared with, and of what takes the place of modules in Jest and Vitest."""
 
