@@ -61,6 +61,9 @@ def test_predictions_in_and_reports_out(tmp_path: Path, predictions: Path) -> No
     again = run(out, "--predictions", str(predictions), "--suite", str(STARTER), "--run-id", "june", "--json")
     found = data_of(again.stdout)
     assert (found["resolved"], found["unresolved"], found["empty"], found["error"]) == (1, 1, 1, 1)
+    [error] = found["errors"]
+    assert error["outcome"] == "patch_failed"
+    assert error["reason"]
     assert "(known)" not in again.output  # nothing but JSON is printed
 
 
@@ -84,6 +87,10 @@ def test_an_instance_that_is_no_task_is_an_error_and_stops_none(tmp_path: Path) 
         assert "     1 in error: we could not judge it" in result.output
         report = json.loads((tmp_path / "org__model.repoassay.json").read_text())
         assert (report["error_ids"], report["incomplete_ids"]) == (["a__b-1"], [SWE["instance_id"]])
+        told = run(tmp_path, "--predictions", str(tmp_path / "preds.jsonl"), *source, "--json")
+        [error] = data_of(told.stdout)["errors"]
+        assert (error["instance"], error["outcome"]) == ("a__b-1", "infra_fault")
+        assert "the table does not know the repository 'a/b'" in error["reason"]
 
 
 def test_what_is_refused(tmp_path: Path, predictions: Path) -> None:

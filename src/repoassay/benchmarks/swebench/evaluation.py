@@ -52,8 +52,12 @@ class Evaluation:
             Outcome.PATCH_FAILED: "the patch does not apply",
             Outcome.TIMED_OUT: "the tests ran out of time",
         }
-        errors = [verdict for verdict in self.verdicts.values() if not has_report(verdict)]
-        return Counter(words.get(verdict.outcome, "we could not judge it") for verdict in errors)
+        return Counter(words.get(verdict.outcome, "we could not judge it") for verdict in self.errors.values())
+
+    @property
+    def errors(self) -> dict[str, Verdict]:
+        """The verdicts that count as errors, by instance."""
+        return {name: verdict for name, verdict in self.verdicts.items() if not has_report(verdict)}
 
     @property
     def unjudged(self) -> int:

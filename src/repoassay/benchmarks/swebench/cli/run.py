@@ -169,7 +169,11 @@ class _Progress:
 
 def _print(done: Evaluation, as_json: bool) -> None:
     if as_json:
-        print_document({**_counts(done), "report": str(done.place)})
+        errors = [
+            {"instance": name, "outcome": verdict.outcome.value, "reason": "\n".join(verdict.comments)}
+            for name, verdict in sorted(done.errors.items())
+        ]
+        print_document({**_counts(done), "errors": errors, "report": str(done.place)})
         return
     for name, count in _counts(done).items():
         click.echo(f"{name:<12} {count:>5}")
