@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 import uuid
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +17,8 @@ from grading.in_place.conftest import Judge, diff
 from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.validate import validate_task
 from repoassay.errors import InfraFault, Interrupted
+from repoassay.grading.hidden_tests.results import HiddenTestRun
+from repoassay.grading.in_place import proof
 from repoassay.grading.oracle import oracle, recording_runs
 from repoassay.tasks.folder import TaskFolder
 from repoassay.tasks.read import read_task
@@ -367,3 +372,52 @@ def test_validate_proves_it_like_any_task(shop: TaskFolder, judge: Judge) -> Non
     proofs = validate_task(shop, GradingContext(None, judge.cache, judge.sandbox))
     assert [proof.name for proof in proofs if not proof.sound] == []
     assert {proof.name for proof in proofs} >= {"reference", "nothing", "base", "canary", "assurance"}
+
+
+def word_of_seeds(odd: str, even: str) -> str:
+    """A word whose hash is odd with one hash seed and even with another."""
+    code = "print(*(hash(str(n)) % 2 for n in range(64)))"
+    halves = [
+        subprocess.run([sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True)
+        for seed in (odd, even)
+    ]
+    pairs = list(zip(*(done.stdout.split() for done in halves), strict=True))
+    return str(pairs.index((b"1", b"0")))
+
+
+def test_a_solution_that_passes_with_some_hash_seeds_is_judged_with_such_a_seed(judge: Judge, tmp_path: Path) -> None:
+    many = f"    assert price(LARGE) == 80\n    assert hash({word_of_seeds('1', '2')!r}) % 2 == 0\n"
+    folder = make_task(tmp_path / "seed", checks=CHECKS.replace("    assert price(LARGE) == 80\n", many))
+    layout = lay_out(folder, None, judge.cache, judge.sandbox)
+    assert judge.oracle.proof(folder, layout.base, layout.environment).seed == "2"
+    verdict = judge(folder, SOLUTION)
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+    assert judge(folder, diff({"NOTES": (None, "A note.\n")})).outcome is Outcome.FAILED
+
+
+def test_a_solution_that_passes_by_chance_proves_nothing(
+    judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, runs = proof._run, 0
+
+    def unlucky(folder: TaskFolder, base: Path, edits: Any, *rest: Any) -> HiddenTestRun:
+        nonlocal runs
+        runs += 1
+        return real(folder, base, edits if runs > 1 else {}, *rest)
+
+    monkeypatch.setattr(proof, "_run", unlucky)
+    folder = make_task(tmp_path / "chance", checks=f"{CHECKS}\n# {uuid.uuid4()}\n")
+    with pytest.raises(InfraFault, match="unproven, by chance"):
+        judge(folder, SOLUTION)
+
+
+def test_no_variable_of_a_task_lets_a_submission_in_before_the_program_that_tells_results(
+    judge: Judge, tmp_path: Path
+) -> None:
+    asks = '\n\ndef test_path():\n    import os\n    assert os.environ["PYTHONPATH"] == "/workspace/repo"\n'
+    variables = '[environment.variables]\nPYTHONPATH = "/workspace/repo"\n'
+    guards = (*GUARDS, "tests/check_prices.py::test_path")
+    folder = make_task(tmp_path / "path", checks=CHECKS + asks, guards=guards, more=variables)
+    verdict = judge(folder, cheat_of("a module that shadows json"))
+    assert verdict.result is False, (verdict.outcome, verdict.comments)
+    assert judge(folder, SOLUTION).outcome is Outcome.PASSED

@@ -2,10 +2,10 @@
 
 Started in the task's own interpreter, Python 3.6 or newer (annotations are removed before it is sent), without `site`:
 everything it needs of the standard library is imported before the first module of the repository can be. The job, JSON
-on standard input, has `reader`, `files`, `only`, `arguments`, `before`, `key` (hex; signs every line), `root` and
-`hosts` (names of this sandbox's own loopback). One line a test: `<hmac> <json>`, numbered, then one `end` line. A test
-is named `FILE::NAME`, FILE relative to the root; `names` are what else its program calls it. A pass that is a failure
-which was expected has `expected`: code under test can raise it as well.
+on standard input, has `reader`, `files`, `only`, `arguments`, `before`, `key` (hex; signs every line), `root`, `hosts`
+(names of this sandbox's own loopback) and `variables`. One line a test: `<hmac> <json>`, numbered, then one `end` line.
+A test is named `FILE::NAME`, FILE relative to the root; `names` are what else its program calls it. A pass that is a
+failure which was expected has `expected`: code under test can raise it as well.
 """
 
 from __future__ import annotations
@@ -358,6 +358,7 @@ def main() -> None:
     channel = SignedLines(descriptor, bytes.fromhex(job.pop("key")))
     leave, hook = os._exit, load_hook()
     channel.send(ready=True)  # whatever goes wrong before this line is not the submission's doing
+    os.environ.update(job["variables"])
     start_service(job["hosts"])
     sys.path[:] = [place for place in sys.path if place not in ("", "/run")]
     site.main()

@@ -71,15 +71,16 @@ def run_in_place(
     laid, _ = setup_of(folder, base).split(edits)
     laid |= {name: FileEdit(source.encode()) for name, source in (overrides or {}).items()}
     hosts = _NAMES if sandbox.network_is_private and (environment / _SERVICE).is_dir() else ()
+    variables = {**(_OFFLINE if sandbox.network_is_private else {}), **environment_variables(folder.task, environment)}
+    flags, variables, later = _start(variables | dict(env or {}))
     job = {
         "reader": tests.reader, "files": list(tests.files), "only": list(only), "arguments": list(tests.arguments),
         "before": list(tests.before), "key": key.hex(), "root": root, "hosts": hosts,
+        "variables": later,
     }  # fmt: skip
-    variables = {**(_OFFLINE if sandbox.network_is_private else {}), **environment_variables(folder.task, environment)}
-    variables |= env or {}
     done = sandbox.run(
         Command(
-            argv=(image.python if image else "/env/bin/python", *_flags(variables), _PROGRAM),
+            argv=(image.python if image else "/env/bin/python", *flags, _PROGRAM),
             env=variables,
             cwd="/tmp",  # noqa: S108 - inside the sandbox
             stdin=json.dumps(job).encode(),
@@ -103,10 +104,17 @@ def functions(ids: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(test.partition("[")[0] for test in ids))
 
 
-def _flags(variables: Mapping[str, str]) -> list[str]:
-    """Isolated, without `site` until our own program asks for it; warnings as the task's variables have them."""
+def _start(variables: Mapping[str, str]) -> tuple[list[str], dict[str, str], dict[str, str]]:
+    """Flags and variables of the interpreter, and variables that are set once our own program runs.
+
+    It is isolated, without `site` until our program asks for it, but for warnings and a hash seed. `-I` would turn the
+    seed off as well, so every other variable that Python reads is held back: none may bring in the repository's modules
+    before ours.
+    """
+    later = {name: each for name, each in variables.items() if name.startswith("PYTHON") and name != "PYTHONHASHSEED"}
     warnings = [f"-W{each}" for each in variables.get("PYTHONWARNINGS", "").split(",") if each]
-    return ["-S", "-B", *warnings] if "PYTHONHASHSEED" in variables else ["-I", "-S", "-B", *warnings]
+    isolated = "-s" if "PYTHONHASHSEED" in variables else "-I"
+    return [isolated, "-S", "-B", *warnings], {k: v for k, v in variables.items() if k not in later}, later
 
 
 @cache
