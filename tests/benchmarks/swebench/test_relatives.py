@@ -64,6 +64,30 @@ def test_a_rebench_row_brings_its_recipe() -> None:
 
 
 @pytest.mark.parametrize(
+    ("image", "python"), [("python_base_310", "3.10"), ("python_base_37", "3.7"), ("python_3.11_base:latest", "3.11")]
+)
+def test_a_row_of_rebenchs_second_version_names_its_python_in_an_image(image: str, python: str) -> None:
+    config = {
+        "base_image_name": image,
+        "docker_specs": None,
+        "install": ["pip install -e ."],
+        "test_cmd": ["pytest -rA"],
+    }
+    row = {**REBENCH, "install_config": config, "requirements": "", "environment": "", "language": "python"}
+    parts = SweRow.model_validate(row).task_parts()
+    assert (parts.environment.python, parts.environment.build) == (python, ("pip install -e .",))
+
+
+def test_a_row_that_names_no_python_runs_in_the_image_it_names() -> None:
+    row = {**REBENCH, "install_config": {"test_cmd": "python3.12 -m pytest -W ignore", "base_image_name": "x"}}
+    with pytest.raises(BadInput, match="names Python 'x'"):
+        SweRow.model_validate(row).task_parts()
+    parts = SweRow.model_validate({**row, "image_name": "docker.io/owner/a:1"}).task_parts()
+    assert (parts.environment.image, parts.environment.build) == ("docker.io/owner/a:1", ())
+    assert parts.tests.arguments == ("-W", "ignore")
+
+
+@pytest.mark.parametrize(
     ("command", "arguments"),
     [
         ("pytest -rA", ()),

@@ -37,6 +37,7 @@ class InstallConfig(Row):
 
     Attributes:
         python: Release of Python.
+        base_image_name: In place of it, in the second version of SWE-rebench: `python_base_310` or `python_3.10`.
         packages: Requirements with spaces between, or the words `requirements.txt` or `environment.yml`.
         pip_packages: Further requirements.
         reqs_path: Files of the repository with requirements.
@@ -46,6 +47,7 @@ class InstallConfig(Row):
     """
 
     python: Text = ""
+    base_image_name: Text = ""
     packages: Text = ""
     pip_packages: Words = ()
     reqs_path: Words = ()
@@ -53,21 +55,28 @@ class InstallConfig(Row):
     install: Words = ()
     test_cmd: Words = ()
 
+    @property
+    def release_line(self) -> str:
+        """The release line of Python that is named, such as `3.10`; empty where none is."""
+        if self.python:
+            line = re.match(r"3\.\d{1,2}", self.python)
+            return line[0] if line else ""
+        named = re.search(r"python\D*3[._]?(\d{1,2})(?!\d)", self.base_image_name)
+        return f"3.{named[1]}" if named else ""
+
     def recipe(self) -> RepositoryRecipe:
         """Return the recipe.
 
         Raises:
             BadInput: When it cannot be one; the sentence has the row as its subject.
         """
-        line = re.match(r"3\.\d{1,2}", self.python)
-        if line is None:
-            raise BadInput(
-                f"its install_config names Python {quote(self.python)}.", "Only releases of Python 3 are known."
-            )
+        if not self.release_line:
+            named = quote(self.python or self.base_image_name)
+            raise BadInput(f"its install_config names Python {named}.", "Only releases of Python 3 are known.")
         listed = [] if self.packages in {"requirements.txt", "environment.yml"} else self.packages.split()
         apt, before = _divided(self.pre_install)
         return RepositoryRecipe(
-            python=line[0],
+            python=self.release_line,
             arguments=pytest_arguments(self.test_cmd),
             requires=(*listed, *self.pip_packages, "pytest"),
             files=self.reqs_path,
@@ -89,9 +98,7 @@ def pytest_arguments(commands: Sequence[str]) -> tuple[str, ...]:
         words = shlex.split(commands[-1])
     except ValueError:
         words = []
-    while words and (
-        re.fullmatch(r"\w+=.*", words[0]) or words[0] in {"uv", "poetry", "run", "python", "python3", "-m"}
-    ):
+    while words and (re.fullmatch(r"\w+=.*|python[\d.]*", words[0]) or words[0] in {"uv", "poetry", "run", "-m"}):
         words = words[1:]
     if not words or words[0] not in {"pytest", "py.test"}:
         raise BadInput(f"its tests are run by {quote(commands[-1])}, which is no pytest.")

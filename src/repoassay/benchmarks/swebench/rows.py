@@ -177,6 +177,7 @@ class SweRow(Row):
         if self.language.lower() not in {"", "python", "py"}:
             raise BadInput(f"its language is {quote(self.language)}: only tests of Python are run from such rows.")
         recipe = self._recipe()
+        commands = self.test_cmds or (self.install_config.test_cmd if self.install_config else ())
         fail = tuple(dict.fromkeys(self.fail_to_pass))
         passing = tuple(test for test in dict.fromkeys(self.pass_to_pass) if test not in set(fail))
         tests = HiddenTests(
@@ -188,7 +189,7 @@ class SweRow(Row):
             reader=recipe.reader if recipe else "pytest",
             patch=_PATCH,
             files=directives(self.test_patch, recipe.reader if recipe else "pytest", (*fail, *passing)),
-            arguments=recipe.arguments if recipe else pytest_arguments(self.test_cmds),
+            arguments=recipe.arguments if recipe else pytest_arguments(commands),
         )
         files = {_PATCH: self.test_patch.encode("utf-8", "surrogatepass")}
         if recipe is None:
@@ -204,6 +205,8 @@ class SweRow(Row):
 
     def _recipe(self) -> RepositoryRecipe | None:
         """The recipe that the row brings, or the table's; None where there is none and its image needs none."""
+        if self.install_config is not None and self.docker_image and not self.install_config.release_line:
+            return None
         found = recipe_for(self.repo, self.version) if self.install_config is None else self.install_config.recipe()
         if isinstance(found, str):
             if self.docker_image:
