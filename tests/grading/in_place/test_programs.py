@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
-from repoassay.grading.in_place import run
+from repoassay.grading.in_place import program, run
 from repoassay.grading.in_place.javascript_program import command_of
 from repoassay.grading.oracle.sandbox_code import observer_source, without_annotations
 from repoassay.workspace import release_lines
@@ -63,3 +66,25 @@ def test_vitest_is_called_with_options_that_its_release_knows(
     for name in ("cached is returned", " cached is returned"):  # some releases begin it with a blank
         assert re.search(pattern, name)
     assert not re.search(pattern, "not cached is returned")
+
+
+@pytest.mark.parametrize(("seed", "drawn"), [("2", {"seed": 2}), ("random", {}), ("", {})])
+def test_sympys_tests_draw_by_the_hash_seed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, seed: str, drawn: dict[str, int]
+) -> None:
+    calls: list[dict[str, Any]] = []
+
+    def test(*_: str, **options: Any) -> bool:
+        calls.append(options)
+        return True
+
+    runtests = SimpleNamespace(PyTestReporter=object, test=test)
+    for name in ("sympy", "sympy.testing"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setattr(sys.modules["sympy.testing"], "runtests", runtests, raising=False)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("SYMPY_USE_CACHE", "yes")
+    monkeypatch.setenv("PYTHONHASHSEED", seed)
+    job = {"root": str(tmp_path), "only": (), "files": ["sympy/tests/test_a.py"]}
+    assert program.run_sympy(job, program.ResultSink(program.SignedLines(-1, b""), program.Silence(), "/")) == 0
+    assert {key: value for key, value in calls[0].items() if key == "seed"} == drawn

@@ -321,7 +321,9 @@ def run_sympy(job: dict[str, Any], results: ResultSink) -> int:
 
     runtests.PyTestReporter = Reporter
     words = tuple(test.partition("::")[2] for test in job["only"])  # each runs all whose names hold it
-    done = runtests.test(*job["files"], kw=words, subprocess=False, verbose=True, colors=False)
+    seed = os.environ.get("PYTHONHASHSEED", "")  # what its tests draw is fixed as well where the order of sets is
+    drawn = {"seed": int(seed)} if seed.isdigit() else {}
+    done = runtests.test(*job["files"], kw=words, subprocess=False, verbose=True, colors=False, **drawn)
     return 0 if done else 1
 
 
