@@ -154,11 +154,11 @@ def try_recipes(
         way = waiting.pop(0)
         recipe = inference.recipe(
             way.line, with_date=way.dated, with_pins=way.pinned, extra_packages=way.besides, shared_date=way.shared,
-            built=way.built,
+            with_project=way.with_project,
         )  # fmt: skip
         what = _words(recipe, way)
-        identity = (recipe.python, recipe.requirements, recipe.exclude_newer, way.built)
-        if identity in tried or (count >= _MOST_TRIALS if way.built else best is not None):
+        identity = (recipe.python, recipe.requirements, recipe.exclude_newer, way.with_project)
+        if identity in tried or (count >= _MOST_TRIALS if way.with_project else best is not None):
             continue
         tried.add(identity)
         count += 1
@@ -197,20 +197,20 @@ class _Way:
     pinned: bool = True
     besides: tuple[str, ...] = ()
     shared: bool = False
-    built: bool = True
+    with_project: bool = True
 
 
 def _ladder(inference: Inference, *, shared: bool) -> list[_Way]:
     lines = inference.lines[:3]
     near = [_Way(line, shared=True) for line in lines[:1]] if shared else []
-    last = [_Way(line, dated=False) for line in lines[:1]] + [_Way(line, built=False) for line in lines[:1]]
+    last = [_Way(line, dated=False) for line in lines[:1]] + [_Way(line, with_project=False) for line in lines[:1]]
     return [*near, *(_Way(line) for line in lines), *last]
 
 
 def _words(recipe: EnvironmentRecipe, way: _Way) -> str:
     parts = [f"Python {recipe.python}", f"packages as of {recipe.exclude_newer or 'today'}"]
     parts += [] if way.pinned else ["without exact versions"]
-    parts += [] if way.built else ["not installed"]
+    parts += [] if way.with_project else ["not installed"]
     parts += [f"with {join_names(way.besides, 5)}"] if way.besides else []
     return ", ".join(parts)
 

@@ -86,7 +86,7 @@ class Inference:
 
     def recipe(
         self, line: str, *, with_date: bool = True, with_pins: bool = True, extra_packages: Iterable[str] = (),
-        shared_date: bool = False, built: bool = True,
+        shared_date: bool = False, with_project: bool = True,
     ) -> EnvironmentRecipe:  # fmt: skip
         """A recipe for one release line.
 
@@ -97,7 +97,7 @@ class Inference:
             extra_packages: Names of packages that turned out to be missing.
             shared_date: Whether packages are as of the first day of the commit's quarter, which other commits with the
                 same requirements share, and with it the environment.
-            built: Whether the project is installed; else its dependencies are, and its folder comes first.
+            with_project: Whether the project is installed; else its dependencies are, and its folder comes first.
         """
         notes = list(self.derivation)
         chosen, origins, extras = self._chosen()
@@ -126,12 +126,12 @@ class Inference:
         until = self._until(line, shared=shared_date, notes=notes) if with_date or shared_date else None
         if until is None:
             notes.append("Packages as of today.")
-        if not built:
+        if not with_project:
             lines += [each for each in dependencies(self.project) if requirement_name(each) not in known]
             notes.append(
                 "Not installed, since nothing here builds it: its folder comes first, without what it compiles."
             )
-        build, variables = self._build(extras, notes) if built else (_FIRST,), dict(self.variables)
+        build, variables = self._build(extras, notes) if with_project else (_FIRST,), dict(self.variables)
         if variables and at(self.project.toml("pyproject.toml"), "build-system", "backend-path"):
             # Its tests build other projects with it, whose versions are not its own.
             exports = "".join(f"export {name}={shlex.quote(value)}; " for name, value in variables.items())
