@@ -10,6 +10,7 @@ class Rules(unittest.TestCase):
 
         for name in ("PLURALS", "SINGULARS", "UNCOUNTABLES", "irregular"):
             self.assertIs(getattr(inflection, name), getattr(rules, name))
+        self.assertEqual(sorted(rules.UNCOUNTABLES & {"sheep", "fish", "dog"}), ["fish", "sheep"])
 
     def test_source_has_moved(self):
         self.assertNotIn("(quiz)", Path("inflection/__init__.py").read_text(encoding="utf-8"))

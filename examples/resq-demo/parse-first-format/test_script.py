@@ -34,6 +34,7 @@ def test_no_match_and_match_without_fields():
 def test_compiled_formats():
     compiled = parse.compile("{:d}")
     assert parse.parse_any(["{:d} {unit}", compiled], "5")[0] is compiled
+    assert parse.parse_any(["{:d} {unit}", compiled], "52")[1][0] == 52
 
 
 def test_options():

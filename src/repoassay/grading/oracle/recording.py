@@ -33,6 +33,7 @@ __all__ = ["reference_of"]
 
 _MAX_KEPT = 64 * 2**20
 _ROUNDS = 6
+_INSIDE = "both sides of all that it compares stand inside, where code under test can copy the one to the other"
 
 
 def reference_of(
@@ -287,7 +288,8 @@ class _Recording:
         for one in expected:
             if sites[one.site].mode is SiteMode.OBSERVED and (not one.stable or self.language.opaque(one.nodes)):
                 return f"what line {sites[one.site].line} compares changes from run to run or cannot be seen"
-        return ""
+        modes = {sites[one.site].mode for one in expected if one.telling}
+        return _INSIDE if modes == {SiteMode.OBSERVED} else ""
 
     def _occurrences(self, seen: Sequence[Sequence[Seen]], before: Sequence[Seen]) -> list[Occurrence]:
         found = []

@@ -12,7 +12,7 @@ from repoassay.types import Record
 
 __all__ = ["REFERENCE_VERSION", "Occurrence", "Reference"]
 
-REFERENCE_VERSION = "2"
+REFERENCE_VERSION = "3"
 
 
 class Occurrence(Record):

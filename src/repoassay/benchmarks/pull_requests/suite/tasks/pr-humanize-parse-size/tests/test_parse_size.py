@@ -2,12 +2,42 @@ import humanize
 import pytest
 
 
-@pytest.mark.parametrize("exponent", range(1, 11))
-@pytest.mark.parametrize("style", ["decimal", "binary", "gnu"])
-def test_every_unit_of_every_style(style, exponent):
-    size = 3 * (1000 if style == "decimal" else 1024) ** exponent
-    options = {} if style == "decimal" else {style: True}
-    assert humanize.parse_size(humanize.naturalsize(size, **options)) == size
+@pytest.mark.parametrize(("style", "exponent", "size"), [
+    ("decimal", 1, 3000),
+    ("decimal", 2, 3000000),
+    ("decimal", 3, 3000000000),
+    ("decimal", 4, 3000000000000),
+    ("decimal", 5, 3000000000000000),
+    ("decimal", 6, 3000000000000000000),
+    ("decimal", 7, 3000000000000000000000),
+    ("decimal", 8, 3000000000000000000000000),
+    ("decimal", 9, 3000000000000000000000000000),
+    ("decimal", 10, 3000000000000000000000000000000),
+    ("binary", 1, 3072),
+    ("binary", 2, 3145728),
+    ("binary", 3, 3221225472),
+    ("binary", 4, 3298534883328),
+    ("binary", 5, 3377699720527872),
+    ("binary", 6, 3458764513820540928),
+    ("binary", 7, 3541774862152233910272),
+    ("binary", 8, 3626777458843887524118528),
+    ("binary", 9, 3713820117856140824697372672),
+    ("binary", 10, 3802951800684688204490109616128),
+    ("gnu", 1, 3072),
+    ("gnu", 2, 3145728),
+    ("gnu", 3, 3221225472),
+    ("gnu", 4, 3298534883328),
+    ("gnu", 5, 3377699720527872),
+    ("gnu", 6, 3458764513820540928),
+    ("gnu", 7, 3541774862152233910272),
+    ("gnu", 8, 3626777458843887524118528),
+    ("gnu", 9, 3713820117856140824697372672),
+    ("gnu", 10, 3802951800684688204490109616128),
+])
+def test_every_unit_of_every_style(style, exponent, size):
+    given = 3 * (1000 if style == "decimal" else 1024) ** exponent
+    text = humanize.naturalsize(given, binary=style == "binary", gnu=style == "gnu")
+    assert humanize.parse_size(text) == size
 
 
 def test_bytes():

@@ -43,8 +43,8 @@ def test_escapes_in_quoted_parts(doc):
 
 
 def test_inline_tables(doc):
-    assert tomlkit.lookup(doc, 'tool."my.app".point.x') == 1
-    assert tomlkit.lookup(doc, 'tool."my.app".point.y.z') == 2
+    assert int(tomlkit.lookup(doc, 'tool."my.app".point.x')) == 1
+    assert int(tomlkit.lookup(doc, 'tool."my.app".point.y.z')) == 2
 
 
 def test_tables_out_of_order(doc):

@@ -33,9 +33,11 @@ def test_other_delimiters():
 
 
 def test_what_is_formatted_parses_back():
-    for numbers in ([-1], [-3, -2, -1, 0, 1], [-20, -10, -9, -8, 5], [-7, -5, -3, 3, 4], list(range(-12, 13, 5))):
-        assert parse_int_list(format_int_list(numbers)) == numbers
-        assert parse_int_list(format_int_list(numbers, delim_space=True)) == numbers
+    assert parse_int_list(format_int_list([-1])) == [-1]
+    assert parse_int_list(format_int_list([-3, -2, -1, 0, 1])) == [-3, -2, -1, 0, 1]
+    assert parse_int_list(format_int_list([-20, -10, -9, -8, 5], delim_space=True)) == [-20, -10, -9, -8, 5]
+    assert parse_int_list(format_int_list([-7, -5, -3, 3, 4])) == [-7, -5, -3, 3, 4]
+    assert parse_int_list(format_int_list(range(-12, 13, 5), delim_space=True)) == [-12, -7, -2, 3, 8]
 
 
 def test_int_ranges_of_negative_integers():

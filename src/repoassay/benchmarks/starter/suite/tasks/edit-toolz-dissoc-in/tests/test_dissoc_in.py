@@ -31,6 +31,7 @@ def test_input_is_not_changed():
     for keys in (["name"], ["order", "items"], ["order", "costs", "tax"], ["order", "none", "tax"]):
         before = nested()
         dissoc_in(before, keys)
+        assert before["order"] == {"items": ["apple"], "costs": {"net": 1, "tax": 2}}
         assert before == nested(), keys
 
 
