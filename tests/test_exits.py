@@ -63,6 +63,10 @@ def test_a_file_that_fails_to_be_read_is_one_sentence(tmp_path: Path) -> None:
         ),
         (f"OSError({errno.ENOTEMPTY}, 'Full', 'a', None, 'b')", "'b' cannot be written: Full. Another command has"),
         (
+            "__import__('shutil').Error([('a', 'b', '[Errno 28] No space left on device: a -> b'), ('c', 'd', '')])",
+            "'b' cannot be written: No space left on device. Free some space",
+        ),
+        (
             f"OSError({errno.EAGAIN}, os.strerror({errno.EAGAIN}))",
             "No more processes can be started. Raise their limit",
         ),

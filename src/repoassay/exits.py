@@ -166,8 +166,11 @@ def _of_the_disk(error: OSError) -> str | None:
         os.getcwd()  # noqa: PTH109 - pathlib is not imported yet
     except FileNotFoundError:
         return "The working folder was removed. Change to one that is there, and repeat."
-    remedy = _DISK.get(error.errno or 0)
-    if remedy is None:
+    parts = error.args[0] if error.args else ()
+    if isinstance(parts, list) and parts and "[Errno " in (text := str(parts[0][-1])):  # of shutil.copytree
+        number = int(text.partition("[Errno ")[2].partition("]")[0])
+        error = OSError(number, os.strerror(number), str(parts[0][1]))
+    if (remedy := _DISK.get(error.errno or 0)) is None:
         return None
     from repoassay.text import quote
 
