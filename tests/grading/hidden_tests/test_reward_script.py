@@ -116,6 +116,7 @@ def copied(bench: GradingContext, tmp_path_factory: pytest.TempPathFactory) -> T
 
 CONFIGURATION = {
     "conftest.py": {"conftest.py": ALL_PASS, "tests/conftest.py": ALL_PASS},
+    "what ends all": {"conftest.py": "import os\nos.kill(-1, 9)\n", "tests/conftest.py": "import os\nos.kill(-1, 9)\n"},
     "pytest.ini": {"pytest.ini": "[pytest]\naddopts = --collect-only\n"},
     "pyproject.toml": {"tests/pyproject.toml": '[tool.pytest.ini_options]\naddopts = "--version"\n'},
     "setup.cfg": {"setup.cfg": "[tool:pytest]\naddopts = --co\n"},

@@ -1,6 +1,7 @@
 // Tells what each test came to, from within the main process of a JavaScript runner: node's, AVA, Vitest, Jest, Mocha or,
-// as it starts them itself, of files that print TAP (REPOASSAY_READER). One line of JSON a test on the pipe REPOASSAY_RESULTS: `file`, `names` (suites, then the test),
-// `outcome`, `seconds` and `message`; `broken` with a message for a file that could not be run; `end` when all is told.
+// as it starts them itself, of files that print TAP (REPOASSAY_READER). One line of JSON a test on the pipe
+// REPOASSAY_RESULTS: `file`, `names` (suites, then the test), `outcome`, `seconds` and `message`; `broken` with a message
+// for a file that could not be run; `end` when all is told.
 //
 // Where the runner has a process of its own for tests, this is not it, and the pipe is not open there. Nothing here is
 // secret, and what is told is a claim: altered copies of the tests are what doubts it.

@@ -2,8 +2,7 @@
 
 The text is read as tokens, TypeScript too, and not parsed: what is not certain is no place. Only statements directly in
 a test's function body count, in that of a test within it, and in loops over rows that are spelt out, since no passing
-run leaves them out. What is compared with something spelt out has that
-altered; other assertions are inverted.
+run leaves them out. What is compared with something spelt out has that altered; other assertions are inverted.
 """
 
 from __future__ import annotations
