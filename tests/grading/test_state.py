@@ -46,6 +46,17 @@ def test_a_solution_passes_and_is_assured(tried: Try) -> None:
     assert verdict.assurance is not None and verdict.assurance.grade in ("attested", "doubted")
 
 
+def test_a_solution_that_left_links_passes(tried: Try) -> None:
+    line = (
+        SOLUTION.replace("sum.txt", "~/kit/sum").replace("/srv/reports/", "releases/1/").replace("parcels.py", "now.py")
+    )
+    line = (
+        f"mkdir -p ~/kit releases/1; {line} ln -s ~/kit/sum sum.txt; ln -s releases/1 latest; ln -s now.py parcels.py; "
+    )
+    verdict = tried(f"cd /workspace; {line} ln -s /workspace/latest/twice.py /srv/reports/twice.py")
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+
+
 def test_part_of_it_fails_with_the_share_that_passed(tried: Try) -> None:
     verdict = tried("echo 17 > sum.txt")
     assert verdict.outcome is Outcome.FAILED
@@ -112,6 +123,8 @@ ATTACKS = {
     "path file": put(LEAVE, "x.pth", "/tmp/x.pth", "/srv/x.pth"),
     "link to an answer": "rm sum.txt; ln -s /etc/passwd sum.txt; ln -s /env /tmp/env; ln -s / /srv/reports/root",
     "link for a folder": "rm -rf data; ln -s /etc data",
+    "links nowhere": "for to in /tests/test_parcels.py /logs/verifier/reward.txt /proc/self/fd/1 /dev/null loop;"
+    " do ln -sf $to sum.txt; ln -s $to loop; ln -sf sum.txt /srv/reports/loop; done; ln -s /tests own; ln -s . here",
     "left running": "setsid sh -c 'sleep 1; while true; do echo 17 > /workspace/sum.txt; done' >/dev/null 2>&1 &"
     " kill -STOP 1; true",
     "module that ends the run": put(LEAVE, "parcels.py"),

@@ -45,7 +45,7 @@ def session(kind: Sandbox, tree: Path, tmp_path: Path) -> Iterator[SandboxSessio
         mounts=(Mount(tree, "/workspace/repo", Access.COPY_ON_WRITE),),
         scratch=("/workspace", "/workspace/output"),
         edits={"/workspace/instruction.md": FileEdit(b"Do it.")},
-        collect=(ExportSpec("/workspace/output", tmp_path / "got"),),
+        collect=(ExportSpec("/workspace/output", tmp_path / "got", links=("before",)),),
         log=tmp_path / "log.txt",
         limits=SMALL,
     )
@@ -55,6 +55,24 @@ def session(kind: Sandbox, tree: Path, tmp_path: Path) -> Iterator[SandboxSessio
 
 DEAD = "is_dead() { for n in $(seq 100); do grep -q 'State:.*Z' /proc/$(cat $1)/status 2>/dev/null && return;"
 DEAD += " kill -0 $(cat $1) 2>/dev/null || return 0; sleep 0.05; done; return 1; }; is_dead"
+
+
+@pytest.mark.every_sandbox
+def test_links_cross_as_what_they_lead_to_in_the_sandbox(session: SandboxSession, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("of the host")
+    line = f"mkdir kit ../made; echo x > kit/tool; echo y > ../made/lib; ln -s kit also; ln -s {tmp_path}/secret host; "
+    line += (
+        "ln -s ../made/lib relative; ln -s /workspace/made/lib absolute; ln -s kit before; ln -s /proc/self/stat stat"
+    )
+    assert shell(session, line, cwd="output").exit.code == 0
+    rejected = session.close().rejected
+    crossed = {
+        str(path.relative_to(tmp_path / "got")): path for path in (tmp_path / "got").rglob("*") if path.is_file()
+    }
+    assert {name: path.read_text() for name, path in crossed.items()} == {
+        "kit/tool": "x\n", "also/tool": "x\n", "relative": "y\n", "absolute": "y\n",
+    }  # fmt: skip
+    assert {each.path for each in rejected} == {"host", "before", "stat"}
 
 
 def shell(session: SandboxSession, line: str, **options: object) -> Completed:

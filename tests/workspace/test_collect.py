@@ -51,6 +51,70 @@ def test_locked_folders_are_opened(leave: Leave) -> None:
     assert (into / "locked/file").read_text() == "x"
 
 
+LEFT = """
+import os
+for folder in ('kit/inner', 'deep'):
+    os.makedirs(folder)
+for name, text in (('real', 'r'), ('kit/tool', 't'), ('kit/inner/data', 'd'), ('/tmp/made', 'm'), ('deep/key', 'k')):
+    open(name, 'w').write(text)
+os.chmod('kit/tool', 0o755)
+for to, name in (
+    ('real', 'relative'), ('/out/real', 'absolute'), ('relative', 'twice'), ('/tmp/made', 'elsewhere'),
+    ('../real', 'deep/up'), ('../../../../out/real', 'beyond'), ('kit', 'folder'), ('kit/../real', 'around'),
+    ('folder/tool', 'through'), ('/usr/include/../../etc/passwd', 'passwd'),
+    ('.', 'loop'), ('/', 'all'), ('self', 'self'), ('b', 'a'), ('a', 'b'), ('nowhere', 'dangling'),
+    ('/dev/null', 'null'), ('/proc/self/environ', 'environ'), ('/proc/1/root/etc/passwd', 'magic'),
+    ('/sys/kernel', 'kernel'), ('/tests/test_it.py', 'tests'), ('/etc/shadow', 'shadow'), ('/tmp/pipe', 'pipe'),
+    ('../..', 'kit/top'), ('inner', 'kit/nested'), ('tool', 'kit/alias'),
+):
+    os.symlink(to, name)
+os.mkfifo('/tmp/pipe')
+"""
+
+
+def test_links_cross_as_what_they_lead_to(leave: Leave) -> None:
+    into, rejected = leave(LEFT, links=())
+    files = [path for path in into.rglob("*") if path.is_file() and path.name != "passwd"]
+    crossed = {str(path.relative_to(into)): path.read_text() for path in files}
+    plain = {"real": "r", "kit/tool": "t", "kit/inner/data": "d", "deep/key": "k"}
+    links = dict.fromkeys(("relative", "absolute", "twice", "deep/up", "beyond", "around"), "r")
+    links |= {"elsewhere": "m", "through": "t", "kit/alias": "t", "folder/tool": "t", "folder/inner/data": "d"}
+    assert crossed == {**plain, **links, "folder/alias": "t", "kit/nested/data": "d"}
+    assert not any(path.is_symlink() for path in into.rglob("*"))
+    assert os.access(into / "folder/tool", os.X_OK) and not os.access(into / "twice", os.X_OK)
+    assert "agent" in (into / "passwd").read_text()  # the sandbox's own, not the host's
+    assert set(rejected) == {
+        "loop", "all", "self", "a", "b", "dangling", "null", "environ", "magic", "kernel", "tests", "shadow", "pipe",
+        "kit/top", "folder/top", "folder/nested",
+    }  # fmt: skip
+
+
+def test_links_that_stood_there_before_are_left_alone(leave: Leave) -> None:
+    into, rejected = leave("open('a', 'w'); os.symlink('a', 'old'); os.symlink('a', 'new')", links=("old",))
+    assert sorted(path.name for path in into.iterdir()) == ["a", "new"] and set(rejected) == {"old"}
+
+
+def test_only_what_the_command_could_read_is_followed(leave: Leave) -> None:
+    code = "os.mkdir('/tmp/own'); open('/tmp/own/x', 'w').write('x')\nos.symlink('/tmp/own/x', 'x')\n"
+    into, rejected = leave(code + "os.chmod('/tmp/own/x', 0o600); os.symlink('/var/lib/private', 'var')", links=())
+    assert [path.name for path in into.iterdir()] == ["x"] and set(rejected) == {"var"}
+
+
+def test_what_links_lead_to_is_bounded_and_never_at_the_price_of_files(leave: Leave) -> None:
+    code = "os.mkdir('big'); open('big/data', 'wb').truncate(3000); open('z', 'wb').truncate(3000)\n"
+    code += "os.symlink('big', 'also'); os.symlink('z', 'a'); os.symlink('z', 'b'); os.symlink('z', 'c')"
+    into, rejected = leave(code, links=(), max_bytes=10_000)
+    assert sorted(path.name for path in into.rglob("*")) == ["a", "big", "data", "z"]
+    assert set(rejected) == {"also", "b", "c"}
+
+
+def test_a_folder_crosses_whole_in_the_place_of_a_link_or_not_at_all(leave: Leave) -> None:
+    code = "os.mkdir('many')\nfor n in range(2100): open(f'many/{n}', 'w')\nos.symlink('many', 'm')\n"
+    code += "os.mkdir('locked'); open('locked/x', 'w'); os.chmod('locked', 0); os.symlink('locked', 'l')"
+    into, rejected = leave(code, links=())
+    assert set(rejected) == {"m"} and len(list(into.rglob("*"))) == 2105 and (into / "l/x").is_file()
+
+
 def test_links_pipes_and_sockets_do_not_cross(leave: Leave) -> None:
     code = "import socket\nos.symlink('/etc/passwd', 'link'); os.symlink('nowhere', 'dangling'); os.mkfifo('pipe')\n"
     code += "socket.socket(socket.AF_UNIX).bind('socket'); open('kept', 'w'); os.link('kept', 'hard')"

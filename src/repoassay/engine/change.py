@@ -7,7 +7,7 @@ names, and a pull request leaves `submission.diff`, `commits.json` and `descript
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from repoassay.grading import COMMITS, DESCRIPTION_FILE, PULL_DIFF
 from repoassay.grading.pull_request import DIFF
 from repoassay.sandbox import ExportSpec, Sandbox, temporary_folder
 from repoassay.types import TaskKind
-from repoassay.workspace import DESCRIPTION, PreparedTask, changes_between, collect_git, read_left
+from repoassay.workspace import DESCRIPTION, PreparedTask, changes_between, collect_git, links_of, read_left
 
 __all__ = ["Crossing", "crossing"]
 
@@ -69,8 +69,9 @@ def crossing(layout: PreparedTask, files: Path) -> Iterator[Crossing]:
         for name in ("tree", "git", "output"):
             (place / name).mkdir()
         if task.state:
+            links = links_of(layout.base)
             yield Crossing(
-                layout, files, place, tuple(_place_export(name, place / "tree") for name in task.state.places)
+                layout, files, place, tuple(_place_export(name, place / "tree", links) for name in task.state.places)
             )
             return
         # What npm installed is no part of any change, and more files than may cross.
@@ -82,8 +83,13 @@ def crossing(layout: PreparedTask, files: Path) -> Iterator[Crossing]:
         yield Crossing(layout, files, place, tuple(collect))
 
 
-def _place_export(name: str, tree: Path) -> ExportSpec:
-    """A folder of a state task, laid below `tree` at the same path; caches that tools leave at home stay behind."""
-    into = tree / name.lstrip("/")
+def _place_export(name: str, tree: Path, links: Sequence[str]) -> ExportSpec:
+    """A folder of a state task, laid below `tree` at the same path; caches that tools leave at home stay behind.
+
+    A link that the agent has left crosses as what it leads to; those in `links`, of the task's own files, stay links.
+    """
+    top = name.lstrip("/")
+    into = tree / top
     into.mkdir(parents=True)
-    return ExportSpec(name, into, max_bytes=_MAX_TREE, skip=(".cache", ".npm"))
+    kept = tuple(link.removeprefix(f"{top}/") for link in links if link.startswith(f"{top}/"))
+    return ExportSpec(name, into, max_bytes=_MAX_TREE, skip=(".cache", ".npm"), links=kept)

@@ -9,6 +9,7 @@ alike on their untouched files and on their solution: no program of an agent's h
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from repoassay.diffs import PatchError
@@ -39,7 +40,8 @@ def run_tests_of_step(view: TaskFolder, layout: PreparedTask, edits: Edits, benc
     """
     with temporary_folder("staged") as scratch:
         with crossing(layout, Path(scratch)) as crossed:
-            ran = run_hidden(view, layout.base, edits, bench.sandbox, layout.environment, collect=crossed.collect)
+            collect = tuple(replace(each, links=None) for each in crossed.collect)  # one could lead to the tests
+            ran = run_hidden(view, layout.base, edits, bench.sandbox, layout.environment, collect=collect)
             crossed.submit(bench.sandbox)
         diff = Path(scratch, "changes.diff").read_bytes()
     try:

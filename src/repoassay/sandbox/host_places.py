@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from repoassay.sandbox.launcher.collect import collect
+from repoassay.sandbox.launcher.collect import Links, collect
 from repoassay.sandbox.launcher.root import remove
 from repoassay.sandbox.protocol import Access, Completed, SandboxSetup
 from repoassay.types import Ended, Exit, SkippedFile
@@ -131,7 +131,9 @@ class HostPlaces:
         for item in self._setup.collect:
             item.into.mkdir(parents=True, exist_ok=True)
             source = str(self.host(item.source))
-            rejected += collect(source, str(item.into), item.max_bytes, item.max_files, list(item.skip))
+            root = str(self._root)
+            links = None if item.links is None else Links(root, item.source, os.geteuid(), list(item.links))
+            rejected += collect(source, str(item.into), item.max_bytes, item.max_files, list(item.skip), links)
         return tuple(SkippedFile(path=path, reason=reason) for path, reason in rejected)
 
 

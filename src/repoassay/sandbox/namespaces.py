@@ -179,7 +179,8 @@ class NamespaceSandbox:
                 for path, edit in setup.edits.items()
             ],
             gather=[
-                Gather(c.source, str(c.into.resolve()), c.max_bytes, c.max_files, list(c.skip))
+                Gather(c.source, str(c.into.resolve()), c.max_bytes, c.max_files, list(c.skip),
+                       None if c.links is None else list(c.links))
                 for c in setup.collect
             ],
             hosts=list(setup.hosts),

@@ -60,7 +60,8 @@ class ExportSpec:
     """What crosses out after everything in the sandbox is dead: `source` inside, copied below `into` on the host.
 
     Only regular files and folders are copied; links, devices, and whatever passes a limit are listed as rejected.
-    Entries of the top folder named in `skip` are passed over.
+    Entries of the top folder named in `skip` are passed over. With `links`, what the command's symbolic links lead to
+    in the sandbox is copied in their place, but for those links, by path below `source`, that stood there before.
     """
 
     source: str
@@ -68,6 +69,7 @@ class ExportSpec:
     max_bytes: int = 256 * 2**20
     max_files: int = 10_000
     skip: tuple[str, ...] = ()
+    links: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

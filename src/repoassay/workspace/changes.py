@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from repoassay.diffs import is_git_name
 from repoassay.sandbox import remove_tree, temporary_folder
 from repoassay.workspace.git import run_git
 
-__all__ = ["changes_between"]
+__all__ = ["changes_between", "links_of"]
 
 _LITTER = """\
 __pycache__/
@@ -76,11 +76,21 @@ def _drop_repositories(tree: Path) -> None:
 
 
 def _keep_links(tree: Path, env: Mapping[str, str]) -> None:
-    for entry in run_git(tree, "ls-tree", "-r", "-z", "--full-tree", "HEAD", env=env).split(b"\0"):
+    for name, content in _links(tree, env):
+        if not _is_taken(tree / name, tree):
+            run_git(tree, "update-index", "--add", "--cacheinfo", "120000", content, name, env=env)
+
+
+def links_of(base: Path) -> list[str]:
+    """Symbolic links of the commit in `base`, by path."""
+    return [name for name, _ in _links(base, {"GIT_DIR": str(base / ".git")})]
+
+
+def _links(folder: Path, env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for entry in run_git(folder, "ls-tree", "-r", "-z", "--full-tree", "HEAD", env=env).split(b"\0"):
         about, _, name = entry.partition(b"\t")
-        if about.startswith(b"120000 ") and not _is_taken(tree / os.fsdecode(name), tree):
-            run_git(tree, "update-index", "--add", "--cacheinfo", "120000", about.split()[2].decode(),
-                    os.fsdecode(name), env=env)  # fmt: skip
+        if about.startswith(b"120000 "):
+            yield os.fsdecode(name), about.split()[2].decode()
 
 
 def _is_taken(place: Path, tree: Path) -> bool:

@@ -11,7 +11,7 @@ import os
 
 from repoassay.sandbox.box.frames import CHUNK
 from repoassay.sandbox.box.layout import check_folders
-from repoassay.sandbox.launcher.collect import collect_to
+from repoassay.sandbox.launcher.collect import Links, collect_to
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
@@ -21,16 +21,23 @@ if TYPE_CHECKING:
 __all__ = ["ExportReceiver", "export_folders"]
 
 
-def export_folders(gather: list[Any], send: Callable[[bytes, int, bytes], None]) -> list[list[str]]:
-    """Inside, once everything else is dead: send what is asked for; returns path and reason of what stayed behind."""
+def export_folders(gather: list[Any], uid: int, send: Callable[[bytes, int, bytes], None]) -> list[list[str]]:
+    """Inside, once everything else is dead: send what is asked for; returns path and reason of what stayed behind.
+
+    Args:
+        gather: What is asked for.
+        uid: The account of commands; -1 for this process's own.
+        send: Sends a frame.
+    """
     rejected: list[list[str]] = []
-    for number, (source, max_bytes, max_files, skip) in enumerate(gather):
+    for number, (source, max_bytes, max_files, skip, kept) in enumerate(gather):
         try:
             check_folders(source)
         except OSError as error:
             rejected.append(["", str(error)])
             continue
-        found = collect_to(_Frames(number, send), source, max_bytes, max_files, skip)
+        links = None if kept is None else Links("", source, uid if uid >= 0 else os.geteuid(), kept)
+        found = collect_to(_Frames(number, send), source, max_bytes, max_files, skip, links)
         rejected += [[path, reason] for path, reason in found]
     return rejected
 

@@ -85,7 +85,11 @@ class BoxPlan:
                 for path, edit in setup.edits.items()
                 if path not in self.files
             ],
-            "gather": [(each.source, each.max_bytes, each.max_files, list(each.skip)) for each in setup.collect],
+            "gather": [
+                (each.source, each.max_bytes, each.max_files, list(each.skip),
+                 None if each.links is None else list(each.links))
+                for each in setup.collect
+            ],
             "mounted": [place.target for place in self.places],
             "hosts": list(setup.hosts) if private else [],
             "doors": [door.port for door in setup.doors] if private else [],
@@ -98,7 +102,7 @@ class BoxPlan:
             "nested": nested,
             "memory_is_counted": memory_is_counted,
             "alone": True,
-        }
+        }  # fmt: skip
 
 
 def plan_box(setup: SandboxSetup) -> BoxPlan:

@@ -128,7 +128,7 @@ class _Server:
         self._end_everything()
         if self._ended == "abandoned":
             return
-        rejected = export_folders(self._spec.gather, self._send)
+        rejected = export_folders(self._spec.gather, self._spec.uid, self._send)
         usage = os.times()
         report = {
             "ended": self._ended, "wall": wall, "cpu": usage.children_user + usage.children_system,

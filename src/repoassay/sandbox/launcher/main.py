@@ -8,10 +8,10 @@ import select
 import time
 
 from repoassay.sandbox.launcher import kernel
-from repoassay.sandbox.launcher.collect import collect
+from repoassay.sandbox.launcher.collect import Links, collect
 from repoassay.sandbox.launcher.command_line import forget_command_line
 from repoassay.sandbox.launcher.framing import encode, read_spec
-from repoassay.sandbox.launcher.identity import enter_user_namespace
+from repoassay.sandbox.launcher.identity import INSIDE, enter_user_namespace
 from repoassay.sandbox.launcher.init import run_as_init
 from repoassay.sandbox.launcher.root import build, inside
 from repoassay.sandbox.launcher.watch import Watch
@@ -181,5 +181,7 @@ def _gather(spec: Spec) -> list[dict[str, str]]:
         except OSError as error:
             rejected.append(("", str(error)))
             continue
-        rejected += collect(source, gather.into, gather.max_bytes, gather.max_files, gather.skip)
+        root = source[: -len(gather.source)]
+        links = None if gather.links is None else Links(root, gather.source, INSIDE, gather.links)
+        rejected += collect(source, gather.into, gather.max_bytes, gather.max_files, gather.skip, links)
     return [{"path": path, "reason": reason} for path, reason in rejected]

@@ -31,13 +31,14 @@ class Write:
 
 @dataclass
 class Gather:
-    """Copy `source` inside to the host folder `into` once everything inside is dead."""
+    """Copy `source` inside to the host folder `into` once everything inside is dead; `links` as in `ExportSpec`."""
 
     source: str
     into: str
     max_bytes: int
     max_files: int
     skip: list[str]
+    links: list[str] | None
 
 
 @dataclass

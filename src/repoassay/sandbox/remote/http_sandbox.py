@@ -185,7 +185,9 @@ def _request(setup: SandboxSetup, mounts: tuple[TreeMount, ...], command: Comman
         for path, edit in setup.edits.items()
     )
     collect = (
-        CollectRequest(source=each.source, max_bytes=each.max_bytes, max_files=each.max_files, skip=each.skip)
+        CollectRequest(
+            source=each.source, max_bytes=each.max_bytes, max_files=each.max_files, skip=each.skip, links=each.links
+        )
         for each in setup.collect
     )
     return SessionRequest(

@@ -88,6 +88,7 @@ class CollectRequest(_Message):
     max_bytes: _Count
     max_files: _Count
     skip: Annotated[tuple[str, ...], Field(max_length=10_000)] = ()
+    links: tuple[str, ...] | None = None
 
 
 class CommandRequest(_Message):

@@ -103,7 +103,7 @@ class HostedSession:
             limits=request.limits,
             hosts=request.hosts,
             collect=tuple(
-                ExportSpec(each.source, into, each.max_bytes, each.max_files, each.skip)
+                ExportSpec(each.source, into, each.max_bytes, each.max_files, each.skip, each.links)
                 for each, into in zip(request.collect, self.collected, strict=True)
             ),
             doors=tuple(PortForward(port, self._ports.setdefault(port, Queue()).put) for port in request.ports),
