@@ -63,6 +63,18 @@ def test_a_rebench_row_brings_its_recipe() -> None:
     assert "-r requirements/base.txt" in loose.environment.build[0]
 
 
+def test_what_conda_installed_has_its_version_from_the_exported_environment() -> None:
+    freeze = "iniconfig==2.0.0\npytest @ file:///croot/pytest_1738938843180/work\n-e git+https://x/b@0#egg=b\n"
+    freeze += "matplotlib @ file:///croot/m/work\nlost @ file:///croot/lost/work\n"
+    exported = "name: b\ndependencies:\n  - ca-certificates=2025.2.25=h06a4308_0\n  - matplotlib-base=3.9.1=py39h0_0\n"
+    exported += "  - pytest=8.3.4=py39h06a4308_0\n  - loose\n  - pip:\n      - iniconfig==2.0.0\n"
+    row = {**REBENCH, "requirements": freeze, "environment": exported}
+    parts = SweRow.model_validate(row).task_parts()
+    assert parts.files["environment/requirements.in"] == b"iniconfig==2.0.0\nmatplotlib==3.9.1\npytest==8.3.4\n"
+    assert parts.environment.exclude_newer == "2025-06-25"
+    assert parts.notes == ("left out of the frozen environment: -e, git+https://x/b, lost",)
+
+
 @pytest.mark.parametrize(
     ("image", "python"), [("python_base_310", "3.10"), ("python_base_37", "3.7"), ("python_3.11_base:latest", "3.11")]
 )
@@ -110,6 +122,30 @@ def test_live_rows_say_how_tests_are_run_and_not_how_to_install() -> None:
     assert SweRow.model_validate(live).task_parts().tests.arguments == ("-W", "error")
     with pytest.raises(BadInput, match="no recipe"):
         SweRow.model_validate({**live, "repo": "a/b"}).task_parts()
+
+
+def test_a_row_without_a_version_takes_the_newest_recipe() -> None:
+    live = SweRow.model_validate({**SWE, "repo": "pytest-dev/pytest", "version": "", "test_cmds": ["pytest -rA"]})
+    parts = live.task_parts()
+    assert "SETUPTOOLS_SCM_PRETEND_VERSION=8.4.0 " in parts.environment.build[0]
+    assert "the row states no version; the recipe is that of 8.4" in parts.notes
+
+
+@pytest.mark.parametrize("image", [{}, {"docker_image": "owner/a:1"}])
+def test_rows_of_other_languages_that_state_none_are_refused_for_it(image: dict[str, str]) -> None:
+    java = patch_of("src/test/java/ATest.java")
+    row = {
+        **SWE,
+        "repo": "a/b",
+        "patch": patch_of("src/A.java"),
+        "test_patch": java,
+        "FAIL_TO_PASS": ["ATest"],
+        **image,
+    }
+    with pytest.raises(BadInput, match=r"its patches touch no file of Python: only tests of Python are run"):
+        SweRow.model_validate(row).task_parts()
+    named = {**row, "docker_image": "owner/a:1", "FAIL_TO_PASS": ["a/b.py::t"]}
+    assert SweRow.model_validate(named).task_parts().environment.image == "owner/a:1"
 
 
 def test_relatives_are_read_and_refused_by_name(tmp_path: Path) -> None:

@@ -95,18 +95,30 @@ def read_environment(text: str) -> FrozenEnvironment:
     )
 
 
-def read_requirements(text: str, python: str) -> FrozenEnvironment:
-    """Read `NAME==VERSION`, divided by line ends or spaces, for a release line; what is no such pin is left out."""
+def read_requirements(text: str, python: str, environment: str = "") -> FrozenEnvironment:
+    """Read `NAME==VERSION`, divided by line ends or spaces, for a release line; what is no such pin is left out.
+
+    Args:
+        text: What `pip freeze` wrote.
+        python: The release line.
+        environment: The same environment as conda exports it, or empty. pip names a file of the machine in place of the
+            version of what conda installed, pytest among it; the version stands here, and about which day it was.
+    """
+    exported = {found[1]: found[2] for line in environment.splitlines() if (found := _CONDA.fullmatch(line.rstrip()))}
+    versions = {_NAMES.get(_normal(name), _normal(name)): version for name, version in exported.items()}
     pins: dict[str, str] = {}
     left = []
     for word in re.sub(r" @ \S+", "@", text).split():
-        found = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9_.-]*)==([A-Za-z0-9_.+!-]+)", word)
-        if found is None or found[1].lower() in _PASSED_OVER:
+        found = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9_.-]*)(?:==([A-Za-z0-9_.+!-]+)|@)", word)
+        name = _normal(found[1]) if found else ""
+        version = (found[2] or versions.get(name)) if found else None
+        if version is None or name in _PASSED_OVER:
             left.append(word.partition("@")[0])
         else:
-            pins[re.sub(r"[-_.]+", "-", found[1]).lower()] = found[2]
+            pins[name] = version
+    day = _day(exported.get("ca-certificates", ""))
     listed = tuple(f"{name}=={version}" for name, version in sorted(pins.items()))
-    return FrozenEnvironment(python, listed, None, tuple(sorted(set(left))))
+    return FrozenEnvironment(python, listed, (day + _LATER).isoformat() if day else None, tuple(sorted(set(left))))
 
 
 def _packages(text: str) -> Iterator[tuple[str, str, str | None]]:
@@ -116,13 +128,16 @@ def _packages(text: str) -> Iterator[tuple[str, str, str | None]]:
         found = _CONDA.fullmatch(bare) or _PIP.fullmatch(bare)
         if found:
             groups = found.groups()
-            name = re.sub(r"[-_.]+", "-", groups[0]).lower()
-            yield name, groups[1], groups[2] if len(groups) > 2 else None
+            yield _normal(groups[0]), groups[1], groups[2] if len(groups) > 2 else None
         elif bare.startswith("  - ") and bare != "  - pip:":
             raise BadInput(
                 f"its frozen environment has {quote(bare.strip())} as dependency {number}, which fixes no version.",
                 "Give an environment.yml that conda has frozen.",
             )
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _day(version: str) -> date | None:

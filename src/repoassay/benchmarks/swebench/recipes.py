@@ -111,12 +111,12 @@ def recipe_for(repo: str, version: str) -> RepositoryRecipe | str:
 
     Args:
         repo: `OWNER/NAME`.
-        version: What the row states.
+        version: What the row states; empty where it states none, which has the newest one's recipe.
     """
     versions = _table().get(repo.lower())
     if versions is None:
         return f"no recipe: the table does not know the repository {quote(repo)}"
-    known = nearest_version(version, versions)
+    known = nearest_version(version or max(versions, key=_numbers), versions)
     return versions[known] if known else f"no recipe: {quote(version)} is no version of {quote(repo)}"
 
 

@@ -30,6 +30,8 @@ _RARE = frozenset(
 )
 _PUBLISHED = "swebench/sweb.eval.x86_64.{}:latest"
 """What SWE-bench calls its images, by id."""
+_TOUCHED = re.compile(r"^\+\+\+ (?:b/)?([^\t\n\r]+)", re.MULTILINE)
+_PYTHON = (".py", ".pyi", ".pyx", ".pyw")
 _OLDEST = "3.6"
 """The oldest release line that there are interpreters of."""
 
@@ -176,6 +178,8 @@ class SweRow(Row):
         """
         if self.language.lower() not in {"", "python", "py"}:
             raise BadInput(f"its language is {quote(self.language)}: only tests of Python are run from such rows.")
+        if isinstance(recipe_for(self.repo, ""), str) and not self._may_be_python():
+            raise BadInput("its patches touch no file of Python: only tests of Python are run from such rows.")
         recipe = self._recipe()
         commands = self.test_cmds or (self.install_config.test_cmd if self.install_config else ())
         fail = tuple(dict.fromkeys(self.fail_to_pass))
@@ -203,6 +207,12 @@ class SweRow(Row):
         found = self.model_dump(mode="python", by_alias=True)
         return {key: value for key, value in found.items() if value or key not in _RARE}
 
+    def _may_be_python(self) -> bool:
+        """Whether patches or tests name a file of Python, or none at all; most data sets state no language."""
+        files = _TOUCHED.findall(f"{self.test_patch}\n{self.patch}")
+        named = (*files, *(name.partition("::")[0] for name in (*self.fail_to_pass, *self.pass_to_pass)))
+        return not files or any(name.endswith(_PYTHON) for name in named)
+
     def _recipe(self) -> RepositoryRecipe | None:
         """The recipe that the row brings, or the table's; None where there is none and its image needs none."""
         if self.install_config is not None and self.docker_image and not self.install_config.release_line:
@@ -221,7 +231,8 @@ class SweRow(Row):
         python = max(wanted, _OLDEST, key=_minor)
         notes = [] if python == wanted else [f"Python {wanted} is not offered; {python} stands in for it"]
         if recipe.version not in {"", self.version}:
-            notes.append(f"the table does not know version {self.version}; the recipe is that of {recipe.version}")
+            why = f"the table does not know version {self.version}" if self.version else "the row states no version"
+            notes.append(f"{why}; the recipe is that of {recipe.version}")
         if frozen is None:
             notes.append("no frozen environment: versions are the table's, and the newest of the day it gives")
         elif frozen.passed_over:
@@ -233,7 +244,7 @@ class SweRow(Row):
             frozen=frozen is not None,
             exclude_newer=frozen.exclude_newer if frozen and frozen.exclude_newer else self._day(),
             apt=recipe.apt,
-            build=recipe.commands(self.version or "0", python, frozen=frozen is not None),
+            build=recipe.commands(self.version or recipe.version or "0", python, frozen=frozen is not None),
             variables=recipe.variables,
             image=self.docker_image or published_image(self.instance_id),
         )
@@ -241,7 +252,7 @@ class SweRow(Row):
 
     def _frozen(self, python: str) -> FrozenEnvironment | None:
         if self.requirements and self.install_config is not None:
-            return read_requirements(self.requirements, python)
+            return read_requirements(self.requirements, python, self.environment)
         return read_environment(self.environment) if self.environment else None
 
     def _day(self) -> str:
