@@ -103,6 +103,24 @@ def test_lost_tests_refuse_a_task_with_their_share(
 
 
 @pytest.mark.exhaustive
+def test_extras_are_tried_where_tests_fail_and_no_message_names_a_package(
+    tmp_path: Path, cache: Cache, sandbox: Sandbox
+) -> None:
+    repo = fixed(tmp_path / "shop")
+    more = "\ntry:\n    import six\nexcept ImportError:\n    six = None\n"
+    failing = "\n\ndef test_extra():\n    assert shop.six is not None, 'no extra'\n"
+    repo.git("reset", "--quiet", "--hard", "HEAD~1")
+    pyproject = PYPROJECT.replace("test =", 'two = ["six"]\ntest =')
+    repo.commit({"pyproject.toml": pyproject, "shop.py": VERSION + CODE + more})
+    repo.commit(
+        {"shop.py": VERSION + AVERAGE + more, "tests/conftest.py": HALF, "tests/test_shop.py": NEW + failing}, "Average"
+    )
+    made = make(repo, tmp_path / "suite", cache, sandbox)
+    assert made.finding is ProofFinding.SOUND, (made.reasons, made.derivation)
+    assert "six: tests failed without it, and extra two in pyproject.toml names it." in made.derivation
+
+
+@pytest.mark.exhaustive
 def test_tests_that_do_not_end_refuse_a_commit_before_any_proof(
     tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

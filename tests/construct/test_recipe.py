@@ -125,7 +125,7 @@ def test_everything_is_said_and_dated() -> None:
         "Left out",
         "black",
         "as of 2022-03-02",
-        "trustme: tests asked for it",
+        "trustme: tests failed without it",
     ):
         assert words in said
     assert recipe(files, with_date=False).exclude_newer is None
@@ -300,3 +300,13 @@ def test_the_nearest_project_is_the_one_that_is_installed() -> None:
     files = {"python/pyproject.toml": "[project]\nname='a'", "python/tests/test_a.py": "", "README": ""}
     assert project(files).below("python/tests/test_a.py").root == "python/"
     assert project(files).below("README").root == ""
+
+
+def test_packages_of_extras_for_use_are_optional() -> None:
+    extras = "toc=['python-slugify>=5']\ncode=['pygments','a[toc]']\ndev=['six']\ntest=['pytest']\ndocs=['furo']\n"
+    tree = project({"pyproject.toml": f"{EXTRAS}\n{extras}all=['tox']"})
+    inference = infer(tree, tree, DAY, None, LINES)
+    assert inference.optional() == ("python-slugify", "pygments")
+    made = inference.recipe("3.8", extra_packages=inference.optional())
+    assert {"python-slugify>=5", "pygments"} < set(made.requirements)
+    assert "pygments: tests failed without it, and extra code in pyproject.toml names it." in made.derivation

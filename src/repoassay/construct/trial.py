@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from repoassay.construct.history import HistoryEntry
 from repoassay.construct.in_place import count_test_functions
 from repoassay.construct.recipe.infer import EnvironmentRecipe, Inference
+from repoassay.construct.recipe.requirement_lines import requirement_name
 from repoassay.construct.task_draft import TaskDraft
 from repoassay.diffs import apply_patch, read_patch
 from repoassay.errors import DiskFull, InfraFault
@@ -184,7 +185,9 @@ def try_recipes(
         why = trial.complaint
         given_up.append(f"{what}: {why}.")
         step(f"not only with {what}: {why}")
-        missing = tuple(name for name in trial.missing(inference) if name not in way.besides)
+        wanted = trial.missing(inference) or inference.optional()  # an import that was caught names no package
+        there = {requirement_name(line) for line in recipe.requirements}
+        missing = tuple(name for name in wanted if name not in way.besides and requirement_name(name) not in there)
         if missing:
             waiting.insert(0, replace(way, besides=(*way.besides, *missing)))
     return best, given_up

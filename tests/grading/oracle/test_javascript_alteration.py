@@ -31,6 +31,8 @@ def changed(body: str, name: str = "a") -> list[str]:
     ("return request(app).get('/').expect({a: 'b'}).expect(/x/)", 1),
     ("await agent.post('/').send({a: 1}).expect(201)\nconst x = 1", 1),
     ("request(app).get('/').expect(200).end(done)", 1),
+    ("const x = 'one'\nexpect(x).toBe('two')\nlet y = z[1]\nequal(y, 1)\nconst v = y\nassert.equal(v, 2)", 3),
+    ("try {\nconst x = f()\nexpect(x).toBe(1)\n} finally {\nclean()\n}", 1),
 ])  # fmt: skip
 def test_literals_of_equalities_are_altered(body: str, count: int) -> None:
     assert len(changed(body)) == count
@@ -143,3 +145,31 @@ def test_tests_with_fixtures_of_their_own_are_told() -> None:
     for text, name in ((source, "x::a"), (imported, "a")):
         assert sorted(find_alterables(text)) == [name]
         assert count_tests(text) == 1
+
+
+READ = "read(a, x => {\nequal(x, 2)\ndone()\n})"
+
+
+@pytest.mark.parametrize(("parameter", "body", "count"), [
+    ("done", "remove(files, (err, errors) => {\nassert.ifError(err)\nassert.equal(errors.length, 0)\ndone()\n})", 1),
+    ("done", "f(function (e) {\nif (e) return done(e)\nequal(e, 1)\nread(b, x => {\nequal(x, 2); done(x) })\n})", 2),
+    ("done", "read(a, x => {\nif (x) { equal(x, 2)\ndone() }\n})", 0),
+    ("done", f"{READ}\nother(() => done())", 0),
+    ("done", f"{READ}\nother(done)", 0),
+    ("done", READ, 1),
+    ("done", "read(a, x => {\ndone()\nequal(x, 2)\n})", 0),
+    ("done", "read(a, x => {\nequal(x, 2)\n})\ndone()", 0),
+    ("done", "try {\nequal(x, 2)\ndone() } catch (e) { other(e) }", 0),
+    ("st", "st.equal(f(), 1);\nread(x => {\nst.equal(x, 2);\nst.end();\n});", 2),
+    ("st", "st.equal(f(), 1);\nst.ok(1);", 0),
+    ("st", "st.plan(2);\nst.equal(f(), 1);", 2),
+    ("st", "read(x => {\nst.equal(x, 2);\nst.end();\n});\nreturn later();", 0),
+    ("st", "read(x => {\nst.equal(x, 2);\nst.end();\n});\nhelp(st);", 0),
+])  # fmt: skip
+def test_assertions_in_the_callback_that_ends_a_test_are_altered(parameter: str, body: str, count: int) -> None:
+    for head in (f"function ({parameter}) {{", f"({parameter}) => {{", f"{parameter} => {{"):
+        source = f"test('a', {head}\n{body}\n}});\n"
+        assert len(find_alterables(source).get("a", [])) == count, source
+    if ".end" in body:
+        found = find_alterables(f"test('a', async ({parameter}) => {{\n{body}\n}})").get("a", [])
+        assert len(found) == body.count("f()")

@@ -17,6 +17,7 @@ __all__ = [
     "RequirementSource",
     "declared_requirements",
     "dependencies",
+    "for_use",
     "local_dependencies",
     "own_name",
     "purpose_of",
@@ -61,6 +62,11 @@ def purpose_of(name: str) -> Purpose:
     if words & {"test", "tests", "testing", "unittest", "pytest"}:
         return Purpose.TESTS
     return Purpose.DEVELOPMENT if words & {"dev", "devel", "develop", "development"} else Purpose.OTHER
+
+
+def for_use(extra: str) -> bool:
+    """Whether an extra of this name is for who uses the project, in place of who works on it."""
+    return purpose_of(extra) is Purpose.OTHER and _OTHER_WORDS.isdisjoint(re.split(r"[^a-z]+", extra.lower()))
 
 
 def own_name(project: Project) -> str:

@@ -13,6 +13,7 @@ from repoassay.construct.recipe.declarations import (
     RequirementSource,
     declared_requirements,
     dependencies,
+    for_use,
     local_dependencies,
 )
 from repoassay.construct.recipe.project import Project, at, string_list
@@ -117,7 +118,7 @@ class Inference:
         for name in extra_packages:
             found = self.named(name)
             lines.append(found[0] if found else name)
-            notes.append(f"{name}: tests asked for it" + (f", and {found[1]} names it." if found else "."))
+            notes.append(f"{name}: tests failed without it" + (f", and {found[1]} names it." if found else "."))
         lines += [each for each in self.added if requirement_name(each) not in known]
         if origins:
             notes.append(f"Requirements from {join_names(origins, 6)}.")
@@ -160,6 +161,12 @@ class Inference:
                 if requirement_name(line) == wanted:
                     return line, source.origin
         return None
+
+    def optional(self) -> tuple[str, ...]:
+        """Names of packages that make more of the project work: of its extras, but for those of other work on it."""
+        extras = (source for source in self.sources if source.extra and for_use(source.extra))
+        names = (requirement_name(line) for source in extras for line in source.lines.packages)
+        return tuple(dict.fromkeys(name for name in names if not _NO_TEST.match(name)))
 
     def _chosen(self) -> tuple[list[str], list[str], list[str]]:
         """Lines, where they stand, and extras of the project; what is for development counts where tests have none."""

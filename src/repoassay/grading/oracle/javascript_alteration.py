@@ -1,8 +1,9 @@
 """Where a test of a JavaScript runner can be altered so that it must fail, whatever the runner and its assertions.
 
 The text is read as tokens, TypeScript too, and not parsed: what is not certain is no place. Only statements directly in
-a test's function body count, in that of a test within it, and in loops over rows that are spelt out, since no passing
-run leaves them out. What is compared with something spelt out has that altered; other assertions are inverted.
+a test's function body count, in that of a test within it, in loops over rows that are spelt out, and in the callback
+that ends the test, since no passing run leaves them out. What is compared with something spelt out has that altered;
+other assertions are inverted.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from repoassay.grading.hidden_tests.javascript_tokens import (
     tokens_of,
 )
 from repoassay.grading.oracle.alteration import Alterable
+from repoassay.grading.oracle.javascript_callbacks import ended_callbacks, test_parameters
 from repoassay.grading.oracle.javascript_declarations import (
     count_declarations,
     declared_bodies,
@@ -49,6 +51,13 @@ _SPELLINGS = 4
 _MOST = 40
 _CONTINUES = frozenset("([.,=+-*/<>&|?:!%^~") | {"=>", "..."}
 """What a statement cannot end with."""
+_GOES_ON = frozenset(("instanceof", "in", "of", "as", "satisfies"))
+"""Words that go on with a statement of the line before, where no semicolon ends it."""
+_ASKS_MORE = frozenset(
+    ("else", "do", "typeof", "await", "new", "void", "delete", "yield", "case", "extends", "instanceof", "in", "of",
+     "as", "satisfies", "async", "const", "let", "var", "return", "throw", "break", "continue")
+)  # fmt: skip
+"""Words after which a statement goes on in the next line."""
 
 
 def find_alterables(source: str, tests: Collection[str] | None = None) -> dict[str, list[Alterable]]:
@@ -63,7 +72,7 @@ def find_alterables(source: str, tests: Collection[str] | None = None) -> dict[s
     finding = _Finding(source, tokens, closing)
     found = {}
     for name, start, end in declared_bodies(tokens, closing, tests):
-        if places := list(finding.places(name, start, end))[:_MOST]:
+        if places := list(finding.whole(name, start, end))[:_MOST]:
             found[name] = places
     return found
 
@@ -122,6 +131,18 @@ def _expected_literals(tokens: list[Token], opening: int, end: int) -> list[Toke
 class _Finding:
     def __init__(self, source: str, tokens: list[Token], closing: dict[int, int]) -> None:
         self._source, self._tokens, self._closing = source, tokens, closing
+        self._objects = _OBJECTS
+
+    def whole(self, test: str, start: int, end: int) -> Iterator[Alterable]:
+        """What can be altered in the body of a test, and in the callbacks that end it."""
+        outer = self._objects
+        words = [token.text for token in self._tokens[start:end]]
+        uses = {one for one, dot, other in zip(words, words[1:], words[2:], strict=False) if dot == "."
+                and other in ("end", "plan")}  # fmt: skip
+        self._objects = outer | uses.intersection(test_parameters(self._tokens, self._closing, start))
+        for begin, stop in ((start, end), *ended_callbacks(self._tokens, self._closing, start, end)):
+            yield from self.places(test, begin, stop)
+        self._objects = outer
 
     def places(self, test: str, start: int, end: int) -> Iterator[Alterable]:
         """What can be altered in the statements of a body."""
@@ -134,8 +155,10 @@ class _Finding:
                 for token in _expected_answers(self._tokens, self._closing, first, end, waited=first > at):
                     yield self._spelt(test, token)
                 inner = nested_test(self._tokens, self._closing, first)
-                for begin, stop in filter(None, (inner, self._looped(at))):
-                    yield from self.places(test, begin, stop)
+                if inner:
+                    yield from self.whole(test, *inner)
+                if looped := self._looped(at) or self._tried(at):
+                    yield from self.places(test, *looped)
             text = self._tokens[at].text if self._tokens[at].kind == "punct" else ""
             at = self._closing.get(at, at) + 1 if text and text in OPEN else at + 1
 
@@ -155,6 +178,13 @@ class _Finding:
             body = found or (0, 0)
         leaves = any(token.text in ("return", "break", "continue") for token in tokens[body[0] : body[1]])
         return body if rows and body[1] and tokens[body[0]].text == "{" and not leaves else None
+
+    def _tried(self, at: int) -> tuple[int, int] | None:
+        """The brackets of `try {...} finally {...}`, where nothing catches what an assertion raises."""
+        end = self._closing.get(at + 1)
+        if self._tokens[at].text != "try" or end is None or self._tokens[end + 1].text != "finally":
+            return None
+        return at + 1, end
 
     def _after(self, at: int) -> int:
         """Where a table ends that begins here: a name, or what brackets hold."""
@@ -186,7 +216,11 @@ class _Finding:
             return True
         if before.kind == "punct" and before.text in _CONTINUES:
             return False
-        return before.line < here.line and before.text == ")" and not self._conditional(at - 1)
+        if before.line == here.line or here.kind != "name" or here.text in _GOES_ON:
+            return False
+        if before.text == ")":
+            return not self._conditional(at - 1)
+        return before.text == "]" or (before.kind != "punct" and before.text not in _ASKS_MORE)
 
     def _conditional(self, closing: int) -> bool:
         """Whether the brackets that close here are those of `if (...)` and the like."""
@@ -195,12 +229,13 @@ class _Finding:
 
     def _assertion(self, test: str, at: int, end: int) -> Iterator[Alterable]:
         words = [token.text for token in self._tokens[at : at + 4]]
+        counting = self._objects | {"expect"}
         if words[:1] == ["expect"] and words[1:2] == ["("]:
             yield from self._expectation(test, at, end)
-        elif words in (["t", ".", "plan", "("], ["expect", ".", "assertions", "("]):
+        elif words in ([words[0], ".", "plan", "("], ["expect", ".", "assertions", "("]) and words[0] in counting:
             for token in plain_literals(self._tokens, at + 4, self._closing.get(at + 3, at + 4)):
                 yield self._spelt(test, token)  # how many assertions there are to be
-        elif len(words) == 4 and words[0] in _OBJECTS and words[1] == "." and words[3] == "(":
+        elif len(words) == 4 and words[0] in self._objects and words[1] == "." and words[3] == "(":
             yield from self._call(test, at + 2, ava=words[0] == "t")
         elif words[1:2] == ["("] and words[0] in (_EQUALITIES | _OPPOSITE.keys()) - {"is", "not"}:
             yield from self._call(test, at, ava=False)  # taken out of `t` or of a library

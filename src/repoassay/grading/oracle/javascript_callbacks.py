@@ -1,0 +1,96 @@
+"""Statements in callbacks that every passing run of a JavaScript test runs: those before the one end of the test.
+
+A test that calls `done()`, or `t.end()`, at one place alone passes only where that place is reached, and with it all
+that stands before it in the same function, and before that function in the one around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from repoassay.grading.hidden_tests.javascript_tokens import Token
+
+__all__ = ["ended_callbacks", "test_parameters"]
+
+
+def test_parameters(tokens: list[Token], closing: Mapping[int, int], body: int) -> list[str]:
+    """Names of the parameters of the function whose body opens here; none where they are no plain names."""
+    last = body - 1 - (tokens[body - 1].text == "=>")
+    if tokens[last].kind == "name":
+        return [tokens[last].text] if tokens[body - 1].text == "=>" else []
+    opening = _opening(closing, last)
+    words = tokens[opening + 1 : last] if opening else []
+    if any(word.text != "," for word in words[1::2]) or any(word.kind != "name" for word in words[::2]):
+        return []
+    return [word.text for word in words[::2]]
+
+
+def ended_callbacks(tokens: list[Token], closing: Mapping[int, int], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The opening bracket of each callback within a test's body that runs, and where what certainly runs of it stops.
+
+    Args:
+        tokens: The file's.
+        closing: Where its brackets close.
+        start: The bracket that opens the test's body.
+        end: The bracket that closes it.
+    """
+    for name in test_parameters(tokens, closing, start):
+        uses = [at for at in range(start + 1, end) if tokens[at].kind == "name" and tokens[at].text == name
+                and tokens[at - 1].text != "."]  # fmt: skip
+        followed = {tokens[at + 1].text for at in uses}
+        if followed == {"("}:
+            ends = [at for at in uses if not _guarded(tokens, closing, at)]
+        elif followed == {"."} and not _ends_itself(tokens, closing, start, end):
+            ends = [at for at in uses if tokens[at + 2].text == "end" and tokens[at + 3].text == "("]
+        else:
+            continue
+        if len(ends) == 1:
+            yield from _around(tokens, closing, start, ends[0])
+
+
+def _around(tokens: list[Token], closing: Mapping[int, int], start: int, at: int) -> Iterator[tuple[int, int]]:
+    """Functions around the end of a test, inside out, as long as each is but a function's body."""
+    while True:
+        holding = (each for each in range(at - 1, start, -1) if closing.get(each, 0) > at)
+        body = next((each for each in holding if tokens[each].text == "{"), start)
+        if body == start or not _of_function(tokens, closing, body):
+            return
+        yield body, at
+        at = body
+
+
+def _of_function(tokens: list[Token], closing: Mapping[int, int], body: int) -> bool:
+    """Whether a bracket opens the body of a function."""
+    if tokens[body - 1].text == "=>":
+        return True
+    before = _opening(closing, body - 1) - 1
+    return before > 0 and "function" in (tokens[before].text, tokens[before - 1].text)
+
+
+def _opening(closing: Mapping[int, int], end: int) -> int:
+    """Where the bracket opens that closes here; 0 where none does."""
+    return next((at for at in range(end - 1, 0, -1) if closing.get(at) == end), 0)
+
+
+def _guarded(tokens: list[Token], closing: Mapping[int, int], at: int) -> bool:
+    """Whether a test is ended with an error here: `if (error) return done(error)`."""
+    before = at - 1 - (tokens[at - 1].text == "return")
+    before -= tokens[before].text == "{"
+    condition = [token.text for token in tokens[max(0, before - 3) : before + 1]]
+    given = tokens[at + 2 : closing.get(at + 1, at + 2)]
+    return len(given) == 1 and given[0].kind == "name" and condition == ["if", "(", given[0].text, ")"]
+
+
+def _ends_itself(tokens: list[Token], closing: Mapping[int, int], start: int, end: int) -> bool:
+    """Whether a test may end as a promise does: it is an async function, or returns something itself."""
+    head = start - 1 - (tokens[start - 1].text == "=>")
+    head = _opening(closing, head) or head
+    before = [token.text for token in tokens[max(0, head - 3) : head]]
+    if "async" in before:
+        return True
+    at = start + 1
+    while at < end:
+        if tokens[at].text == "return":
+            return True
+        at = closing.get(at, at) + 1
+    return False
