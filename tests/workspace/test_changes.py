@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from repoassay.diffs import apply_patch, read_patch
 from repoassay.sandbox.cache import settle
+from repoassay.sandbox.launcher.collect import collect
 from repoassay.workspace import changes
 from repoassay.workspace.changes import changes_between
 from repoassay.workspace.checkouts import commit_tree
@@ -190,6 +192,27 @@ def test_links_count_as_unchanged_unless_something_took_their_place(base: Path, 
     diff = changes_between(base, tree)
     assert diff.count(b"deleted file mode 120000") == 2
     assert b"+now a file" in diff and b"+where a folder was" in diff
+
+
+@pytest.mark.parametrize(
+    "name",
+    [b"caf\xe9.txt", b"back\\slash", b"new\nline", b"git~1", b"d/" * 51 + b"x", b"soft\xc2\xad", b"caf\xe9/in.txt"],
+)
+def test_files_whose_names_no_copy_keeps_count_as_unchanged(tmp_path: Path, name: bytes) -> None:
+    base, tree = tmp_path / "base", tmp_path / "tree"
+    place = base / os.fsdecode(name)
+    place.parent.mkdir(parents=True)
+    place.write_text("kept\n")
+    place.chmod(0o755)
+    (base / "module.py").write_text("value = 1\n")
+    commit(base)
+    tree.mkdir()
+    assert not collect(str(base), str(tree), 2**20, 1000, [".git"]) or not (tree / os.fsdecode(name)).exists()
+    assert changes_between(base, tree) == b""
+    (tree / "module.py").write_text("value = 2\n")
+    diff = changes_between(base, tree)
+    assert diff.count(b"diff --git ") == 1 and b"+value = 2" in diff
+    assert apply_patch(read_patch(diff), base).edits.keys() == {"module.py"}
 
 
 def test_too_large_a_change_becomes_a_sentence(base: Path, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from repoassay.diffs import is_git_name
-from repoassay.sandbox import remove_tree, temporary_folder
+from repoassay.sandbox import is_kept_name, remove_tree, temporary_folder
 from repoassay.workspace.git import run_git
 
 __all__ = ["changes_between", "links_of"]
@@ -24,6 +24,7 @@ __pycache__/
 """
 """Left by tools and never a change anybody would submit, whatever the repository's own ignore file says."""
 
+_LINK = b"120000 "  # how git lists one
 _MAX_CHANGED = 128 * 2**20
 """Bytes of new and changed files; a diff of more would be refused anyway and is not taken."""
 
@@ -33,8 +34,8 @@ def changes_between(base: Path, tree: Path, *, everything: bool = False) -> byte
 
     The copy is hostile: its attributes, ignore files and repositories inside it are data (the latter's `.git` is
     removed). Files the repository ignores, and what tools leave, are left out unless `everything` counts. Links of the
-    base count as unchanged where the copy has nothing in their place, because links do not cross out of a sandbox. Of
-    too large a change only a sentence is returned, which is no diff.
+    base, and files whose names no copy keeps, count as unchanged where the copy has nothing in their place, because
+    they do not cross out of a sandbox. Of too large a change only a sentence is returned, which is no diff.
 
     Raises:
         InfraFault: When git fails.
@@ -55,7 +56,7 @@ def changes_between(base: Path, tree: Path, *, everything: bool = False) -> byte
         _drop_repositories(tree)
         forced = ("--force",) if everything else ()
         run_git(tree, "-c", f"core.excludesFile={litter}", "add", "--all", *forced, ".", env=env)
-        _keep_links(tree, env)
+        _keep_uncrossed(tree, env)
         size = _changed_bytes(tree, env)
         if size > _MAX_CHANGED:
             return f"The changes come to {size} bytes; at most {_MAX_CHANGED} are taken.\n".encode()
@@ -75,22 +76,23 @@ def _drop_repositories(tree: Path) -> None:
             Path(folder, name).unlink()
 
 
-def _keep_links(tree: Path, env: Mapping[str, str]) -> None:
-    for name, content in _links(tree, env):
-        if not _is_taken(tree / name, tree):
-            run_git(tree, "update-index", "--add", "--cacheinfo", "120000", content, name, env=env)
+def _keep_uncrossed(tree: Path, env: Mapping[str, str]) -> None:
+    kept = b""
+    for name, entry in _entries(tree, env):
+        crosses = is_kept_name(name) and not any(map(is_git_name, name.split("/"))) and not entry.startswith(_LINK)
+        if not crosses and not _is_taken(tree / name, tree):
+            kept += entry + b"\0"
+    run_git(tree, "update-index", "--add", "-z", "--index-info", env=env, stdin=kept)
 
 
 def links_of(base: Path) -> list[str]:
     """Symbolic links of the commit in `base`, by path."""
-    return [name for name, _ in _links(base, {"GIT_DIR": str(base / ".git")})]
+    return [name for name, entry in _entries(base, {"GIT_DIR": str(base / ".git")}) if entry.startswith(_LINK)]
 
 
-def _links(folder: Path, env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    for entry in run_git(folder, "ls-tree", "-r", "-z", "--full-tree", "HEAD", env=env).split(b"\0"):
-        about, _, name = entry.partition(b"\t")
-        if about.startswith(b"120000 "):
-            yield os.fsdecode(name), about.split()[2].decode()
+def _entries(folder: Path, env: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    for entry in run_git(folder, "ls-tree", "-r", "-z", "--full-tree", "HEAD", env=env).split(b"\0")[:-1]:
+        yield os.fsdecode(entry.partition(b"\t")[2]), entry
 
 
 def _is_taken(place: Path, tree: Path) -> bool:

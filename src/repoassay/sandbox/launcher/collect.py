@@ -23,7 +23,7 @@ if TYPE_CHECKING:
             """Take `size` bytes of the open file `source`; what it lacks is zeros."""
 
 
-__all__ = ["CollectTarget", "Links", "collect", "collect_to"]
+__all__ = ["CollectTarget", "Links", "collect", "collect_to", "is_kept_name"]
 
 _CHUNK = 1 << 20
 _NAMED = 200
@@ -157,7 +157,7 @@ class _Walk:
 
     def _entry(self, name: str, folder: int, path: str, place: str) -> None:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        reason = _refusal(status, name, path, self._budget)
+        reason = _refusal(status, path, self._budget)
         if stat.S_ISLNK(status.st_mode) and self._links and path not in self._links.kept and not reason:
             self._found.append((path, place))
         elif stat.S_ISLNK(status.st_mode):
@@ -217,10 +217,15 @@ class _Walk:
         return True
 
 
-def _refusal(status: os.stat_result, name: str, path: str, budget: _Budget) -> str:
+def is_kept_name(path: str) -> bool:
+    """Whether what lies at a path below the collected folder may cross by its name."""
+    return path.isprintable() and "\\" not in path and len(path) <= 1000 and path.count("/") <= 50
+
+
+def _refusal(status: os.stat_result, path: str, budget: _Budget) -> str:
     if not (stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)):
         return "a device, pipe or socket; only regular files cross"
-    if not name.isprintable() or "\\" in name or len(path) > 1000 or path.count("/") > 50:
+    if not is_kept_name(path):
         return "its name cannot be kept (unprintable, with a backslash, too long or too deep)"
     if stat.S_ISREG(status.st_mode) and status.st_size > budget.bytes:
         return f"{status.st_size} bytes are more than the {budget.bytes} left of the submission's limit"
