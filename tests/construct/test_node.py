@@ -44,6 +44,7 @@ def command(scripts: dict[str, str], *installed: str) -> NodeTestCommand:
     ("eslint && borp --timeout 9 --expose-gc -p 'test/*.js'", "node", ("--expose-gc",), ()),
     ("npm run lint && tap --100 --ts --node-arg=--no-warnings test/*.js && jest test/jest", "tap",
      ("--ts", "--node-arg=--no-warnings"), ()),
+    ("nyc tape -r esm -i .gitignore 'test/**/*.js' | tap-spec", "tape", ("-r", "esm"), ()),
 ])  # fmt: skip
 def test_a_test_script_is_read(script: str, reader: str, arguments: tuple[str, ...], before: tuple[str, ...]) -> None:
     more = {"build": "rollup -c", "lint": "eslint .", "unit:all": "vitest"}
@@ -79,7 +80,7 @@ def test_without_a_script_the_packages_tell() -> None:
 
 
 @pytest.mark.parametrize(("package", "why"), [
-    ({"scripts": {"test": "tape test"}}, "run with 'tape'"), ({}, "No script in package.json"), ([], "No script"),
+    ({"scripts": {"test": "karma start"}}, "run with 'karma'"), ({}, "No script in package.json"), ([], "No script"),
     ({"scripts": {"test": 3}}, "No script"),
 ])  # fmt: skip
 def test_tests_that_cannot_be_read_are_told(package: object, why: str) -> None:
@@ -165,6 +166,27 @@ export const test = (name, run) => {
 };
 """
 """What prints TAP as tap does."""
+TAPE = """\
+let number = 0;
+export const test = (name, run) => {
+\tconsole.log(`# ${name}`);
+\tconst point = right => {
+\t\tnumber += 1;
+\t\tconsole.log(`${right ? 'ok' : 'not ok'} ${number} should be equal`);
+\t\tif (!right) {
+\t\t\tconsole.log("  ---\\n    operator: equal\\n# no title\\n  ...");
+\t\t\tprocess.exitCode = 1;
+\t\t}
+\t};
+\ttry {
+\t\trun({equal: (one, other) => point(one === other), notEqual: (one, other) => point(one !== other), test});
+\t} catch (error) {
+\t\tpoint(false);
+\t}
+};
+process.on('exit', () => console.log(`\\n1..${number}\\n# tests ${number}`));
+"""
+"""What prints TAP as tape does: without a word on what stands within what."""
 
 
 def test_a_change_without_tests_in_javascript_is_told_so(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
@@ -178,23 +200,33 @@ def test_a_change_without_tests_in_javascript_is_told_so(tmp_path: Path, cache: 
 
 @pytest.mark.skipif(shutil.which("npm", path="/usr/local/bin:/usr/bin:/bin") is None, reason="no node with npm")
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("runner", ["node", "borp", "tap"])
+@pytest.mark.parametrize("runner", ["node", "borp", "tap", "tape"])
 def test_a_fix_of_a_package_becomes_a_task_with_nothing_typed(
     runner: str, tmp_path: Path, cache: Cache, sandbox: Sandbox
 ) -> None:
-    script = {"node": "eslint . && node --test", "borp": "borp -p 'test/*.js'", "tap": "tap test/*.js"}[runner]
+    script = {
+        "node": "eslint . && node --test",
+        "borp": "borp -p 'test/*.js'",
+        "tap": "tap test/*.js",
+        "tape": "tape test | tap-spec",
+    }[runner]
     package = {"name": "shop", "type": "module", "license": "MIT", "scripts": {"test": script}}
-    old = "import {test} from './support/tap.js';\n" if runner == "tap" else "import test from 'node:test';\n"
-    old += "" if runner == "tap" else "import assert from 'node:assert';\n"
+    old = "import {test} from './support/tap.js';\n" if runner in ("tap", "tape") else "import test from 'node:test';\n"
+    old += "" if runner in ("tap", "tape") else "import assert from 'node:assert';\n"
     old += "import {total} from '../shop.js';\n\n"
     old += "test('total #1', t => {\n\tassert.equal(total([1, 2]), 3);\n});\n"
     code = "export const total = prices => prices.reduce((sum, each) => sum + each, 0);\n"
     new = old.replace("{total}", "* as shop").replace("total(", "shop.total(")
     new += "\nfor (const [prices, wanted] of [[[1, 3], 2], [[5], 5]]) {\n"
     new += "\ttest(`average of ${prices.length}`, t => {\n\t\tassert.equal(shop.average(prices), wanted);\n\t});\n}\n"
-    old, new = (each.replace("assert.", "t.") if runner == "tap" else each for each in (old, new))
+    old, new = (each.replace("assert.", "t.") if runner in ("tap", "tape") else each for each in (old, new))
     repo = make_repo(tmp_path / "shop")
-    start = {"package.json": json.dumps(package), "shop.js": code, "test/shop.js": old, "test/support/tap.js": TAP}
+    start = {
+        "package.json": json.dumps(package),
+        "shop.js": code,
+        "test/shop.js": old,
+        "test/support/tap.js": TAPE if runner == "tape" else TAP,
+    }
     repo.commit(start, "Start")
     more = code + "export const average = prices => total(prices) / prices.length;\n"
     repo.commit({"shop.js": more, "test/shop.js": new}, "Add the average")
@@ -204,7 +236,7 @@ def test_a_fix_of_a_package_becomes_a_task_with_nothing_typed(
     (folder,) = find_suite(tmp_path / "suite").tasks
     tests = folder.task.grading.tests
     assert tests is not None
-    assert (tests.reader, tests.files) == ("tap" if runner == "tap" else "node", ("test/shop.js",))
+    assert (tests.reader, tests.files) == (runner if runner in ("tap", "tape") else "node", ("test/shop.js",))
     must = ("test/shop.js::average of 1", "test/shop.js::average of 2")
     assert (tests.fail_to_pass, tests.pass_to_pass) == (must, ("test/shop.js::total #1",))
     assert folder.task.licence == "MIT"

@@ -12,7 +12,7 @@ from repoassay.types.fields import InnerPath, Number, Seconds, inner_path
 
 __all__ = ["Criterion", "Grading", "HiddenTests", "Mutants", "PublishedCriteria", "Reading"]
 
-_JAVASCRIPT = frozenset({"node", "ava", "vitest", "jest", "mocha", "tap"})
+_JAVASCRIPT = frozenset({"node", "ava", "vitest", "jest", "mocha", "tap", "tape"})
 """Readers of tests that Node runs."""
 
 
@@ -109,7 +109,9 @@ class HiddenTests(Record):
     seconds: Seconds = 60.0
     cwd: Literal["scratch", "repository"] = "scratch"
     runner: Literal["pytest", "node", "repository", "script"] = "pytest"
-    reader: Literal["pytest", "unittest", "django", "sympy", "node", "ava", "vitest", "jest", "mocha", "tap"] = "pytest"
+    reader: Literal[
+        "pytest", "unittest", "django", "sympy", "node", "ava", "vitest", "jest", "mocha", "tap", "tape"
+    ] = "pytest"
     patch: InnerPath | None = None
     files: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()

@@ -40,6 +40,7 @@ def test_literals_of_equalities_are_altered(body: str, count: int) -> None:
 
 @pytest.mark.parametrize(("body", "inverted"), [
     ("t.true(f());", "t.false(f());"),
+    ("t['throws'](f, RangeError);", "t['doesNotThrow'](f, RangeError);"),
     ("t.deepEqual(f(), g());", "t.notDeepEqual(f(), g());"),
     ("assert.deepEqual(f(), g());", "assert.notDeepEqual(f(), g());"),
     ("assert.ok(a < b, 'why');", "assert.ok(!(a < b), 'why');"),
@@ -173,3 +174,13 @@ def test_assertions_in_the_callback_that_ends_a_test_are_altered(parameter: str,
     if ".end" in body:
         found = find_alterables(f"test('a', async ({parameter}) => {{\n{body}\n}})").get("a", [])
         assert len(found) == body.count("f()")
+
+
+def test_tests_within_tests_that_have_results_of_their_own_are_altered_apart() -> None:
+    inner = "st['throws'](f, RangeError);\nst.end();"
+    source = f"test('a', t => {{\nt.equal(f(), 1);\nt.test('b', function (st) {{\n{inner}\n}});\nt.end();\n}});\n"
+    counts = [
+        {name: len(places) for name, places in find_alterables(source, tests).items()}
+        for tests in (None, {"a"}, {"a", "b"})
+    ]
+    assert counts == [{"a": 2}, {"a": 2}, {"a": 1, "b": 1}]

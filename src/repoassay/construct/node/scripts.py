@@ -23,8 +23,8 @@ _ASSIGNMENT = re.compile(r"[A-Z_][A-Z0-9_]*=.*", re.DOTALL)
 _UNSETTABLE = re.compile(r"--(?:expose[-_]gc|allow[-_]natives[-_]syntax)")
 """Options of node that NODE_OPTIONS may not have; a test that needs one fails and is told."""
 _WRAPPERS = frozenset({"c8", "nyc", "cross-env", "npx", "env", "exec", "dotenv", "--"})
-_RUNNERS = frozenset({"ava", "vitest", "jest", "mocha", "tap"})
-_OTHERS = frozenset({"tape", "uvu", "jasmine", "bun", "deno", "karma", "qunit", "wtr", "playwright", "lab",
+_RUNNERS = frozenset({"ava", "vitest", "jest", "mocha", "tap", "tape"})
+_OTHERS = frozenset({"uvu", "jasmine", "bun", "deno", "karma", "qunit", "wtr", "playwright", "lab",
                      "tsx", "ts-node", "ts-mocha", "react-scripts", "aegir", "tsdx", "poku"})  # fmt: skip
 _MANAGERS = frozenset({"npm", "pnpm", "yarn"})
 _FIRST = ("test", "test:unit", "test:node", "test:ci", "unit", "tests", "test:js", "mocha", "jest", "vitest", "ava")
@@ -42,6 +42,7 @@ _VALUED = {
               "--extension", "--file", "--retries", "--slow", "-s", "--node-option", "-n", "--exclude", "--ignore",
               "--spec", "--reporter", "-R", "--reporter-option", "--reporter-options", "-O"},
     "tap": set(),
+    "tape": {"-r", "--require", "-i", "--ignore", "--ignore-pattern"},
     "borp": set(),
 }  # fmt: skip
 _LEFT_OUT = {
@@ -55,6 +56,7 @@ _LEFT_OUT = {
     "mocha": r"--reporter.*|-R|-O|--recursive|--watch|-w|--spec|--bail|-b|--forbid-.*|--inspect.*|--colou?rs?"
              r"|--parallel|-c|--no-colou?rs?|--check-leaks",
     "tap": r"(?!--(?:node-arg|ts$|no-ts$)).*",
+    "tape": r"(?!(?:-r|--require)$).*",
     "borp": r"(?!--expose[-_]gc$).*",
 }  # fmt: skip
 """Options that measure, watch, print, choose tests or change them."""
@@ -106,7 +108,7 @@ def find_test_command(scripts: Mapping[str, str], packages: Sequence[str]) -> tu
                 strange = strange or part.words[0]
             elif not _checks(part):
                 before.append(part.text)
-    reader = next((each for each in ("vitest", "jest", "mocha", "ava", "tap") if each in packages), "")
+    reader = next((each for each in ("vitest", "jest", "mocha", "ava", "tap", "tape") if each in packages), "")
     return (NodeTestCommand(reader) if reader and not strange else None), strange
 
 

@@ -83,13 +83,17 @@ def find_node_tests(project: Project) -> NodeTests:
     if strange and command is None:
         raise BadInput(
             f"The repository's tests run with {quote(strange)}, whose results are not read.",
-            "Choose a repository that tests with node --test, AVA, Vitest, Jest, Mocha or tap.",
+            "Choose a repository that tests with node --test, AVA, Vitest, Jest, Mocha, tap or tape.",
         )
     if command is None:
         raise BadInput(
-            "No script in package.json starts tests with node --test, AVA, Vitest, Jest, Mocha or tap.",
+            "No script in package.json starts tests with node --test, AVA, Vitest, Jest, Mocha, tap or tape.",
             "Give tests of your own: --runner node --tests FILE.",
         )
+    if command.reader == "tape":  # whose files are run one by one, so that a value must not look like one
+        words = iter(command.arguments)
+        joined = tuple(word if "=" in word else f"--require={next(words, '')}" for word in words)
+        command = replace(command, arguments=joined)
     if command.reader == "tap":
         command = replace(command, arguments=_tap_arguments(project, command.arguments))
     return NodeTests(project, command, _named_set_up(project))

@@ -104,3 +104,19 @@ def argument_ends(tokens: list[Token], opening: int, closing: int) -> list[int]:
         if depth == 0 and text == ",":
             ends.append(at)
     return ends if closing == opening + 1 or tokens[closing - 1].text == "," else [*ends, closing]
+
+
+_GOES_ON = frozenset(("instanceof", "in", "of", "as", "satisfies"))
+"""Words that go on with a statement of the line before, where no semicolon ends it."""
+_ASKS_MORE = frozenset(
+    ("else", "do", "typeof", "await", "new", "void", "delete", "yield", "case", "extends", "instanceof", "in", "of",
+     "as", "satisfies", "async", "const", "let", "var", "return", "throw", "break", "continue")
+)  # fmt: skip
+"""Words after which a statement goes on in the next line."""
+
+
+def ends_with_line(before: Token, here: Token) -> bool:
+    """Whether a statement ends with the line before a name, without a semicolon; brackets may be a condition's."""
+    if before.line == here.line or here.kind != "name" or here.text in _GOES_ON:
+        return False
+    return before.text in ("]", ")") or (before.kind != "punct" and before.text not in _ASKS_MORE)

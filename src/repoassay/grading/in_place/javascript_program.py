@@ -74,7 +74,7 @@ def command_of(job: dict[str, Any]) -> list[str]:
     if reader == "node":
         own = ["--test", f"--test-reporter={REPORTER}", "--test-reporter-destination=stderr"]
         return ["node", *arguments, *own, *files]
-    if reader in ("ava", "tap"):
+    if reader in ("ava", "tap", "tape"):
         return ["node", REPORTER, *arguments, *files]
     program = ["node", _program(_PROGRAMS[reader])]
     if reader == "vitest":
@@ -87,7 +87,7 @@ def command_of(job: dict[str, Any]) -> list[str]:
 
 def chosen_tests(reader: str, paths: list[list[str]]) -> list[str]:
     """Options that have a runner leave out other tests, as far as it can; what it runs besides does no harm."""
-    if reader == "tap" or any(re.search(r" #\d+$", path[-1]) for path in paths):
+    if reader in ("tap", "tape") or any(re.search(r" #\d+$", path[-1]) for path in paths):
         return []
     if reader == "ava":
         names = [path[-1] for path in paths]

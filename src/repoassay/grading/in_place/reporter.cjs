@@ -1,5 +1,5 @@
 // Tells what each test came to, from within the main process of a JavaScript runner: node's, AVA, Vitest, Jest, Mocha or,
-// as it starts them itself, of files that print TAP (REPOASSAY_READER). One line of JSON a test on the pipe
+// as it starts them itself, of files that print TAP, by tap or tape (REPOASSAY_READER). One line of JSON a test on the pipe
 // REPOASSAY_RESULTS: `file`, `names` (suites, then the test), `outcome`, `seconds` and `message`; `broken` with a message
 // for a file that could not be run; `end` when all is told.
 //
@@ -141,6 +141,12 @@ function Mocha(runner) {
 /** AVA takes no reporter: its own for TAP is made to tell as well, and AVA started. */
 async function ava() {
   const home = path.join(root, 'node_modules', 'ava');
+  const colours = path.join(home, 'lib/chalk.js'); // up to version 3, reporters want it chosen before they are loaded
+  if (fs.existsSync(colours)) {
+    const module = require(colours);
+    const chosen = module.set({ level: 0 });
+    module.set = () => chosen;
+  }
   const found = await import(pathToFileURL(path.join(home, 'lib/reporters/tap.js')));
   const { prototype } = found.default;
   const { consumeStateChange, endRun } = prototype;
@@ -217,13 +223,57 @@ class Tap {
   }
 }
 
+/** Tests of one file by what tape prints: a test is a title and the assertions up to the next, however deep it stands. */
+class Tape {
+  constructor(file) {
+    Object.assign(this, { file, tests: [], open: null, failed: false, quoted: false, over: false });
+  }
+
+  line(text) {
+    if (this.quoted) {
+      this.quoted = text.trim() !== '...';
+      if (this.quoted && this.open?.failing) this.open.message += text.trim() + '\n';
+      return;
+    }
+    const title = /^# (?:(SKIP|TODO) )?(.*)$/.exec(text);
+    const point = /^(not )?ok\b ?\d*(?: (.*))?$/.exec(text);
+    this.over ||= /^1\.\.\d+$/.test(text);
+    this.quoted = /^\s+---$/.test(text);
+    if (title && !this.over) this.begin(title[2], title[1] && 'skipped', title[1] === 'TODO');
+    else if (point) this.point(!point[1], point[2] ?? '');
+    else if (text.startsWith('Bail out!')) broken(this.file, text);
+  }
+
+  begin(name, outcome, planned) {
+    this.open = { name: name.trim(), outcome, planned, failing: false, message: '' };
+    this.tests.push(this.open);
+  }
+
+  point(passed, name) {
+    if (!this.open) this.begin(name);
+    const left = this.open.planned || /\s# (?:SKIP|TODO)\b/.test(name);
+    const found = left ? 'skipped' : passed ? 'passed' : 'failed';
+    this.open.failing = found === 'failed';
+    this.failed ||= this.open.failing;
+    const order = [undefined, 'skipped', 'passed', 'failed'];
+    if (order.indexOf(found) > order.indexOf(this.open.outcome)) this.open.outcome = found;
+    if (this.open.failing) this.open.message += name + '\n';
+  }
+
+  end(status, printed) { // what has no assertion is a comment, or a test that only holds others
+    const known = this.tests.filter((each) => each.outcome);
+    for (const { name, outcome, message } of known) test(this.file, [name], outcome, 0, message);
+    if (status !== 0 && (!this.failed || !known.length)) broken(this.file, `it ended with ${status}: ${printed}`);
+  }
+}
+
 /** Files that print TAP, each run by itself, as tap does. */
-async function tap(words) {
+async function tap(words, Found) {
   const options = words.filter((each) => each.startsWith('-'));
   const env = { ...process.env, TAP: '1' };
   for (const name of ['REPOASSAY_READER', 'REPOASSAY_RESULTS']) delete env[name];
   for (const file of words.filter((each) => !each.startsWith('-'))) {
-    const found = new Tap(file);
+    const found = new Found(file);
     let printed = '';
     const child = spawn(process.execPath, [...options, file], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stderr.on('data', (piece) => {
@@ -237,5 +287,7 @@ async function tap(words) {
 }
 
 if (process.env.REPOASSAY_READER === 'ava') ava();
-if (process.env.REPOASSAY_READER === 'tap') tap(process.argv.slice(2));
+if (['tap', 'tape'].includes(process.env.REPOASSAY_READER)) {
+  tap(process.argv.slice(2), process.env.REPOASSAY_READER === 'tap' ? Tap : Tape);
+}
 module.exports = { node, vitest: Vitest, jest: Jest, mocha: Mocha }[process.env.REPOASSAY_READER] ?? {};

@@ -18,6 +18,7 @@ from repoassay.grading.hidden_tests.javascript_tokens import (
     OPEN,
     Token,
     argument_ends,
+    ends_with_line,
     pairs_of,
     tokens_of,
 )
@@ -26,6 +27,7 @@ from repoassay.grading.oracle.javascript_callbacks import ended_callbacks, test_
 from repoassay.grading.oracle.javascript_declarations import (
     count_declarations,
     declared_bodies,
+    flat_tests,
     function_body,
     nested_test,
 )
@@ -51,13 +53,6 @@ _SPELLINGS = 4
 _MOST = 40
 _CONTINUES = frozenset("([.,=+-*/<>&|?:!%^~") | {"=>", "..."}
 """What a statement cannot end with."""
-_GOES_ON = frozenset(("instanceof", "in", "of", "as", "satisfies"))
-"""Words that go on with a statement of the line before, where no semicolon ends it."""
-_ASKS_MORE = frozenset(
-    ("else", "do", "typeof", "await", "new", "void", "delete", "yield", "case", "extends", "instanceof", "in", "of",
-     "as", "satisfies", "async", "const", "let", "var", "return", "throw", "break", "continue")
-)  # fmt: skip
-"""Words after which a statement goes on in the next line."""
 
 
 def find_alterables(source: str, tests: Collection[str] | None = None) -> dict[str, list[Alterable]]:
@@ -71,7 +66,9 @@ def find_alterables(source: str, tests: Collection[str] | None = None) -> dict[s
     closing = pairs_of(tokens)
     finding = _Finding(source, tokens, closing)
     found = {}
-    for name, start, end in declared_bodies(tokens, closing, tests):
+    flat = list(flat_tests(tokens, closing, tests or ()))
+    finding.apart = frozenset(start for _, start, _ in flat)
+    for name, start, end in (*declared_bodies(tokens, closing, tests), *flat):
         if places := list(finding.whole(name, start, end))[:_MOST]:
             found[name] = places
     return found
@@ -132,6 +129,7 @@ class _Finding:
     def __init__(self, source: str, tokens: list[Token], closing: dict[int, int]) -> None:
         self._source, self._tokens, self._closing = source, tokens, closing
         self._objects = _OBJECTS
+        self.apart: frozenset[int] = frozenset()  # bodies of tests within tests that are no part of these
 
     def whole(self, test: str, start: int, end: int) -> Iterator[Alterable]:
         """What can be altered in the body of a test, and in the callbacks that end it."""
@@ -155,7 +153,7 @@ class _Finding:
                 for token in _expected_answers(self._tokens, self._closing, first, end, waited=first > at):
                     yield self._spelt(test, token)
                 inner = nested_test(self._tokens, self._closing, first)
-                if inner:
+                if inner and inner[0] not in self.apart:
                     yield from self.whole(test, *inner)
                 if looped := self._looped(at) or self._tried(at):
                     yield from self.places(test, *looped)
@@ -216,11 +214,7 @@ class _Finding:
             return True
         if before.kind == "punct" and before.text in _CONTINUES:
             return False
-        if before.line == here.line or here.kind != "name" or here.text in _GOES_ON:
-            return False
-        if before.text == ")":
-            return not self._conditional(at - 1)
-        return before.text == "]" or (before.kind != "punct" and before.text not in _ASKS_MORE)
+        return ends_with_line(before, here) and not (before.text == ")" and self._conditional(at - 1))
 
     def _conditional(self, closing: int) -> bool:
         """Whether the brackets that close here are those of `if (...)` and the like."""
@@ -237,6 +231,8 @@ class _Finding:
                 yield self._spelt(test, token)  # how many assertions there are to be
         elif len(words) == 4 and words[0] in self._objects and words[1] == "." and words[3] == "(":
             yield from self._call(test, at + 2, ava=words[0] == "t")
+        elif words[0] in self._objects and words[1] + words[3] == "[]" and self._tokens[at + 4].text == "(":
+            yield from self._call(test, at + 2, ava=False)  # t['throws'](...)
         elif words[1:2] == ["("] and words[0] in (_EQUALITIES | _OPPOSITE.keys()) - {"is", "not"}:
             yield from self._call(test, at, ava=False)  # taken out of `t` or of a library
         elif words[:2] == ["assert", "("] and (closing := self._closing.get(at + 1)):
@@ -246,7 +242,8 @@ class _Finding:
 
     def _call(self, test: str, at: int, *, ava: bool) -> Iterator[Alterable]:
         """An assertion by a method: of what it is compared with, or turned round."""
-        method, opening = self._tokens[at].text, at + 1
+        opening = at + 1 + (self._tokens[at].kind == "string")
+        method = self._tokens[at].text.strip("'\"")
         closing = self._closing.get(opening)
         if closing is None:
             return
@@ -307,7 +304,8 @@ class _Finding:
         return Alterable(test, spans, (("(", last.text), ("(!(", f"){last.text}")), False, first.line)
 
     def _turned(self, test: str, at: int, word: str, opposite: str) -> Alterable:
-        return self._alterable(test, self._tokens[at], (word, opposite), telling=False)
+        token = self._tokens[at]
+        return self._alterable(test, token, (token.text, token.text.replace(word, opposite)), telling=False)
 
     def _spelt(self, test: str, token: Token) -> Alterable:
         """A literal, and others that look as meant."""

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 from repoassay.grading.hidden_tests.javascript_tokens import OPEN, Token
 
-__all__ = ["count_declarations", "declared_bodies", "function_body", "nested_test"]
+__all__ = ["count_declarations", "declared_bodies", "flat_tests", "function_body", "nested_test"]
 
 _TESTS, _SUITES = frozenset({"test", "it", "specify"}), frozenset({"describe", "suite", "context"})
 _VARIANTS = frozenset({"serial", "concurrent", "only", "sequential", "parallel"})
 """What may stand between the name of a function that declares tests and its arguments."""
 _TABLED = frozenset({"each", "for"})
 _ASKED = frozenset({"skipIf", "runIf"})
-_OWNERS = frozenset({"t", "tap", "test"})
+_OWNERS = frozenset({"t", "tap", "test", "st", "s2t"})
 """What may stand before it: `t.test(...)`."""
 _HOLES = re.compile(r"\$\{[^{}]*\}|%[sdifjop#$]|\$[A-Za-z_][\w.]*|\$#")
 
@@ -63,6 +63,24 @@ def declared_bodies(
             if behind == [(start, end)]:
                 yield name, start, end
                 break
+
+
+def flat_tests(
+    tokens: list[Token], closing: Mapping[int, int], tests: Collection[str]
+) -> Iterator[tuple[str, int, int]]:
+    """Tests within tests that are reported by their own names alone, as tape does, each with its body's brackets."""
+    known, found = _test_names(tokens), []
+    for at in range(len(tokens) - 2):
+        opening = _opening(tokens, closing, at, known)[0]
+        if opening in closing:
+            pattern, plain = _title(tokens, opening, rows=False)
+            body = function_body(tokens, closing, opening, closing[opening])
+            found.append((re.sub(r"\\(.)", r"\1", pattern.partition(r"\[")[0]) if plain else "", body))
+    outer = {name for name, *_ in declared_bodies(tokens, closing, None)}
+    names = [name for name, _ in found]
+    for name, body in found:
+        if body and name in tests and name not in outer and names.count(name) == 1:
+            yield name, *body
 
 
 def nested_test(tokens: list[Token], closing: Mapping[int, int], at: int) -> tuple[int, int] | None:
