@@ -329,6 +329,8 @@ _WITHOUT_PIP = "FROM ubuntu:24.04\nRUN apt-get update && apt-get install -y pyth
 _BY_PIP = "python3 -m pip install --break-system-packages -q pytest==9.0.3"
 _HAS_PYTEST = "FROM python:3.11\nRUN pip install pytest\nWORKDIR /app\n"
 _OFFLINE = "[environment]\nallow_internet = false\n"
+_STEP = '[[steps]]\nname = "sum"\n'
+_STEP_FILES = {"steps/sum/instruction.md": "Write the sum.\n"}
 _OPEN = '[environment]\nnetwork_mode = "public"\n'
 
 
@@ -355,6 +357,16 @@ _OPEN = '[environment]\nnetwork_mode = "public"\n'
             "no network",
         ),
         ({"task.toml": f'{_OPEN}[verifier]\nnetwork_mode = "no-network"\n'}, "passes nobody: its tests have no"),
+        ({"task.toml": f"{_OFFLINE}{_STEP}", **_STEP_FILES}, "passes nobody: its tests have no network"),
+        (
+            {
+                "task.toml": _STEP,
+                **_STEP_FILES,
+                "environment/Dockerfile": _WITHOUT_PIP,
+                "steps/sum/tests/test.sh": f"{_BY_PIP}\n{SCRIPT}",
+            },
+            "passes nobody: .* a pip that its image does not have",
+        ),
     ],
 )
 def test_folders_that_harbor_itself_refuses_are_counted_apart(
@@ -391,6 +403,8 @@ def test_a_pip_of_image_or_script_is_one(convert: Convert, image: str, script: s
         {"task.toml": f'{_OFFLINE}[verifier]\nnetwork_mode = "public"\n', "tests/test.sh": f"uvx {SCRIPT}"},
         {"task.toml": f"{_OFFLINE}{SEPARATE}", "tests/Dockerfile": _HAS_PYTEST},
         {"task.toml": _OFFLINE, "environment/Dockerfile": _HAS_PYTEST},
+        {"task.toml": f"{_OFFLINE}{_STEP}", **_STEP_FILES, "environment/Dockerfile": _HAS_PYTEST},
+        {"task.toml": f'{_OFFLINE}{_STEP}verifier = {{network_mode = "public"}}\n', **_STEP_FILES},
         {"task.toml": _OFFLINE, "solution/solve.sh": "pip install /wheels/pytest.whl\necho 8 > /app/out/sum.txt\n"},
         {
             "task.toml": _OFFLINE,

@@ -20,7 +20,7 @@ __all__ = ["bench"]
 ABOUT = """\
 schema_version = "1.1"
 [environment]
-allow_internet = false
+allow_internet = true
 [agent]
 timeout_sec = 120.0
 [[steps]]

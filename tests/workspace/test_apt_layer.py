@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from repoassay.errors import Unavailable
-from repoassay.sandbox.cache import Cache
+from repoassay.errors import InfraFault, Unavailable
+from repoassay.sandbox.cache import Cache, lock_limit
 from repoassay.sandbox.namespaces import NamespaceSandbox
 from repoassay.workspace import apt_layer
+from repoassay.workspace.build_output import take_over
+from repoassay.workspace.sharing import copy_tree, share_files
 from repoassay.workspace.variables import search_paths
 
 CONTROL = "Package: some-lib\nVersion: 1.0\nArchitecture: all\nMaintainer: nobody <a@b.c>\nDescription: nothing\n"
@@ -98,6 +103,43 @@ def test_a_machine_without_apt_says_so(
     monkeypatch.setattr(apt_layer, "_APT", "/nowhere/apt-get")
     with pytest.raises(Unavailable, match=r"needs Debian packages \(gcc, jq\).*no apt"):
         apt_layer.apt_layer(("gcc", "jq"), cache, sandbox)
+
+
+def test_apt_ends_when_the_time_of_a_proof_is_over(
+    tmp_path: Path, cache: Cache, sandbox: NamespaceSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = tmp_path / "apt-get"
+    slow.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 3000\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr(apt_layer, "_APT", str(slow))
+    over = threading.Event()
+    threading.Thread(target=lambda: (wait_for(tmp_path / "pid"), over.set())).start()
+    with pytest.raises(InfraFault, match="stopped"), lock_limit(over):
+        apt_layer.apt_layer(("slow-tool",), cache, sandbox)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def wait_for(file: Path) -> None:
+    while not (file.exists() and file.read_text().strip()):
+        time.sleep(0.05)
+
+
+def test_copies_and_looks_at_builds_end_with_it_too(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/file").write_text("x")
+    over = threading.Event()
+    over.set()
+    with lock_limit(over):
+        for work in (
+            lambda: copy_tree(tmp_path / "tree", tmp_path / "copy"),
+            lambda: share_files(tmp_path / "tree", tmp_path / "tree"),
+            lambda: take_over(tmp_path / "tree", tmp_path / "manifest"),
+        ):
+            with pytest.raises(InfraFault, match="stopped"):
+                work()
+    copy_tree(tmp_path / "tree", tmp_path / "copy")
+    assert (tmp_path / "copy/file").read_text() == "x"
 
 
 def test_graphviz_finds_its_plug_ins(built: Path, tmp_path: Path, cache: Cache, sandbox: NamespaceSandbox) -> None:

@@ -58,29 +58,33 @@ def refusal_of_harbor(folder: Path) -> ImportRefusal | None:
         return None
     if missing := _missing(place):
         return missing
-    if about.get("steps"):
-        return None
+    steps = about.get("steps")
     own_image = (folder / "tests/Dockerfile").exists() or _table(about, "verifier").get("environment")
-    return _unrewarded(folder) or (None if own_image else _without_pytest(folder, about))
+    return (None if steps else _unrewarded(folder)) or (None if own_image else _without_pytest(folder, about))
 
 
 def _without_pytest(folder: Path, about: dict[str, Any]) -> ImportRefusal | None:
     """Tests whose reward is what pytest said, where neither their image nor their script brings a pytest."""
-    script = "".join(_texts(folder / "tests/test.sh"))
-    code = re.sub(r"(?m)^\s*#.*", "", script)
+    scripts = _scripts(folder, about)
+    texts = {place: "".join(_texts(place)) for place in scripts}
+    code = re.sub(r"(?m)^\s*#.*", "", "\n".join(texts.values()))
     bases = _bases(folder)
-    installed_by_agents = any(map(_INSTALLS_PYTEST.search, _texts(folder / "solution", folder / "instruction.md")))
+    told = (folder / "solution", folder / "instruction.md", *folder.glob("steps/*/solution"),
+            *folder.glob("steps/*/instruction.md"), *folder.glob("steps/*/workdir"))  # fmt: skip
+    installed_by_agents = any(map(_INSTALLS_PYTEST.search, _texts(*told)))
     if not re.search(r"\bpytest\b", code) or not all(map(tool_chain_of, bases)) or installed_by_agents:
         return None
     try:
-        check_reward(script, "tests/test.sh")
+        for place, text in texts.items():
+            if "pytest" in text:
+                check_reward(text, str(place.relative_to(folder)))
     except ImportRefusal:
         return None
     image = "\n".join(_texts(*filter(_is_of_a_build, (folder / "environment").rglob("*"))))
     has_pytest, other = bool(_BRINGS_PYTEST.search(image)), bool(_OTHERWISE.search(_PIP.sub("", code)))
     by_pip = bool(_PIP.search(code)) and not other
     needs_uv = bool(_BY_UV.search(code)) and not re.search(r"\buvx?\b", image)
-    offline = not has_network(_table(about, "verifier"), _table(about, "environment"))
+    offline = not any(has_network(phase, _table(about, "environment")) for phase in _verifiers(about))
     if offline and (needs_uv or not has_pytest) and not _BROUGHT_ALONG.search(code):
         why = "its tests have no network to fetch their pytest, which its image does not have"
     # Of Ubuntu and Debian the Python that apt installs comes without pip, which is a package by itself.
@@ -88,7 +92,25 @@ def _without_pytest(folder: Path, about: dict[str, Any]) -> ImportRefusal | None
         why = "its test script installs pytest by a pip that its image does not have"
     else:
         return None
-    return ImportRefusal(f"Harbor passes nobody: {why}.", "tests/test.sh")
+    return ImportRefusal(f"Harbor passes nobody: {why}.", str(scripts[0].relative_to(folder)))
+
+
+def _scripts(folder: Path, about: dict[str, Any]) -> list[Path]:
+    """The test scripts of a task, which for steps run in one container after another."""
+    shared = folder / "tests/test.sh"
+    own = [folder / "steps" / str(step.get("name")) / "tests/test.sh" for step in _steps(about)]
+    return list(dict.fromkeys(script if script.is_file() else shared for script in own)) or [shared]
+
+
+def _verifiers(about: dict[str, Any]) -> list[dict[str, Any]]:
+    """The settings of each run of tests."""
+    whole = _table(about, "verifier")
+    return [{**whole, **_table(step, "verifier")} for step in _steps(about)] or [whole]
+
+
+def _steps(about: dict[str, Any]) -> list[dict[str, Any]]:
+    steps = about.get("steps")
+    return [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
 
 
 def _bases(folder: Path) -> list[str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         SANDBOX_UID as SANDBOX_UID,
         Cache as Cache,
         EntryShare as EntryShare,
+        check_limit as check_limit,
         lock_limit as lock_limit,
         remove_tree as remove_tree,
         scratch_beside as scratch_beside,

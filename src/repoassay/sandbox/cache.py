@@ -18,7 +18,7 @@ from typing import Protocol
 from repoassay.errors import BadInput, InfraFault
 from repoassay.records import cache_path
 
-__all__ = ["SANDBOX_UID", "Cache", "EntryShare", "lock_limit", "scratch_beside"]
+__all__ = ["SANDBOX_UID", "Cache", "EntryShare", "check_limit", "lock_limit", "scratch_beside"]
 
 SANDBOX_UID = 63_917
 """Host account of sandboxed commands when we run as root: an unprivileged number that should own nothing else."""
@@ -32,13 +32,21 @@ _LOOK = 0.2
 
 @contextlib.contextmanager
 def lock_limit(cancel: threading.Event) -> Iterator[None]:
-    """Within the block, this thread's waits for locks of caches end with `InfraFault` once the event is set."""
+    """Within the block, this thread's waits for locks of caches, and what looks by `check_limit`, end with `InfraFault`
+    once the event is set."""
     before = getattr(_LIMITS, "cancel", None)
     _LIMITS.cancel = cancel
     try:
         yield
     finally:
         _LIMITS.cancel = before
+
+
+def check_limit() -> None:
+    """End work that no sandbox ends, such as copying what a build left, with `InfraFault` once its time is over."""
+    cancel: threading.Event | None = getattr(_LIMITS, "cancel", None)
+    if cancel is not None and cancel.is_set():
+        raise InfraFault("The work was stopped.")
 
 
 @contextlib.contextmanager

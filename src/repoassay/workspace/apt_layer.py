@@ -11,10 +11,11 @@ import hashlib
 import os
 import platform
 import subprocess
+import time
 from pathlib import Path
 
 from repoassay.errors import InfraFault, Unavailable
-from repoassay.sandbox import Access, Cache, Command, Mount, Sandbox, scratch_beside, settle
+from repoassay.sandbox import Access, Cache, Command, Mount, Sandbox, check_limit, scratch_beside, settle
 from repoassay.types import Ended, Limits
 from repoassay.workspace.build_output import intact_entry, manifest_place, take_over
 
@@ -24,6 +25,7 @@ _FORMAT = "2"
 _APT = "/usr/bin/apt-get"
 _STATUS = Path("/var/lib/dpkg/status")
 _SECONDS = 600
+_LOOK = 0.2
 _UNPACK = 'for package in /run/packages/*.deb; do dpkg-deb -x "$package" /env/apt || exit; done'
 SHOWN = (Path("/usr"), Path("/lib"), Path("/bin"), Path("/sbin"))
 """Folders of the host that every sandbox shows, to which links of packages may lead."""
@@ -87,18 +89,19 @@ def _apt(arguments: list[str]) -> str | None:
     """The last words of an apt that failed; None of one that did not."""
     env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
     env |= {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
-    try:
-        done = subprocess.run(
-            [_APT, *arguments],
-            env=env,
-            capture_output=True,
-            timeout=_SECONDS,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-    except subprocess.TimeoutExpired:
-        return f"it took longer than {_SECONDS} s."
-    return done.stderr.decode(errors="replace").strip()[-300:] or "it failed." if done.returncode else None
+    until, none = time.monotonic() + _SECONDS, subprocess.DEVNULL
+    with subprocess.Popen([_APT, *arguments], env=env, stdin=none, stdout=none, stderr=subprocess.PIPE) as apt:
+        try:
+            while True:
+                try:
+                    error = apt.communicate(timeout=_LOOK)[1].decode(errors="replace").strip()
+                    return error[-300:] or "it failed." if apt.returncode else None
+                except subprocess.TimeoutExpired:
+                    check_limit()
+                    if time.monotonic() > until:
+                        return f"it took longer than {_SECONDS} s."
+        finally:
+            apt.kill()
 
 
 def _unpack(packages: Path, part: Path, sandbox: Sandbox) -> None:

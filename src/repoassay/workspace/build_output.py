@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from repoassay.errors import InfraFault
-from repoassay.sandbox import Cache, remove_tree
+from repoassay.sandbox import Cache, check_limit, remove_tree
 
 __all__ = ["intact_entry", "is_intact", "manifest_place", "take_over"]
 
@@ -58,6 +58,7 @@ def _listed(tree: Path, leads_to: tuple[Path, ...], shared: Mapping[tuple[int, i
     folders = [tree]
     while folders:
         folder = folders.pop()
+        check_limit()
         _settle(folder, 0o755)
         with os.scandir(folder) as found:
             entries = list(found)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import stat
 import sys
 from collections.abc import Sequence
@@ -28,7 +27,7 @@ from repoassay.workspace.building import run_build
 from repoassay.workspace.checkouts import check_no_history, commit_tree
 from repoassay.workspace.git import run_git
 from repoassay.workspace.node import node_version
-from repoassay.workspace.sharing import file_states, share_files
+from repoassay.workspace.sharing import copy_tree, file_states, share_files
 from repoassay.workspace.state_places import state_mounts
 from repoassay.workspace.variables import environment_variables
 
@@ -73,7 +72,7 @@ def build_repository(
         _check_hosts(folder)
         built, repo = part / key, part / "repo"
         for source, target in ((environment, built), (base, repo)):
-            shutil.copytree(source, target, symlinks=True)
+            copy_tree(source, target)
             settle(target)
         copied = file_states(built)
         _run(folder, built, repo, cache, sandbox)

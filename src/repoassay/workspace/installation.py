@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import platform
 import re
-import shutil
 from pathlib import Path
 
 from repoassay.errors import Unavailable
@@ -21,7 +20,7 @@ from repoassay.workspace.build_index.rules import IndexRules
 from repoassay.workspace.build_output import intact_entry, manifest_place, take_over
 from repoassay.workspace.building import run_build
 from repoassay.workspace.interpreters import find_interpreter, interpreter_tree
-from repoassay.workspace.sharing import file_states, share_files
+from repoassay.workspace.sharing import copy_tree, file_states, share_files
 from repoassay.workspace.variables import search_paths
 
 __all__ = ["build_installation"]
@@ -76,9 +75,9 @@ def build_installation(folder: TaskFolder, line: str, cache: Cache, sandbox: San
     key = hashlib.sha256(identity.encode() + b"\n" + requirements).hexdigest()[:32]
 
     def build(part: Path) -> None:
-        shutil.copytree(interpreter, part, symlinks=True, dirs_exist_ok=True)
+        copy_tree(interpreter, part)
         if apt:
-            shutil.copytree(apt, part / "apt", symlinks=True)
+            copy_tree(apt, part / "apt")
         settle(part)
         copied = file_states(part)
         if requirements or wanted.resolve:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import filecmp
 import os
+import shutil
 import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["FileState", "file_states", "share_files"]
+from repoassay.sandbox import check_limit
+
+__all__ = ["FileState", "copy_tree", "file_states", "share_files"]
 
 FileState = tuple[int, int, int, int, int]
 """Inode, mode, bytes, and the times of the last change of content and of anything, in nanoseconds."""
@@ -32,6 +35,16 @@ def _state(status: os.stat_result) -> FileState:
     return status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy a tree, links as links, to a folder that may be there; ends early as `check_limit` says."""
+
+    def copy(file: str, place: str) -> str:
+        check_limit()
+        return str(shutil.copy2(file, place, follow_symlinks=False))
+
+    shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, copy_function=copy)
+
+
 def share_files(
     tree: Path, original: Path, *, times: bool = True, copied: Mapping[str, FileState] | None = None
 ) -> None:
@@ -48,6 +61,7 @@ def share_files(
     if tree.is_symlink():  # a build may have put one in a folder's place
         return
     for folder, _, files in os.walk(tree):
+        check_limit()
         other = original / os.path.relpath(folder, tree)
         if other.is_symlink() or not other.is_dir():
             continue
