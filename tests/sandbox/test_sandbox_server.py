@@ -180,7 +180,7 @@ def test_what_no_session_uses_makes_room(cache: Cache, tmp_path: Path) -> None:
             file.write_bytes(b"%d" % number * 10_000)
             assert sandbox.run(Command(argv=("cat", "/f"), mounts=(Mount(file, "/f"),), limits=SMALL)).stdout
         assert len(list((served.host._folder / "trees").iterdir())) == 2
-        (tmp_path / "large").write_bytes(b"x" * 50_000)
+        (tmp_path / "large").write_bytes(b"x" * 20_000_000)  # refused while it is sent
         with pytest.raises(Refusal, match="no room"):
             sandbox.run(Command(argv=("cat", "/f"), mounts=(Mount(tmp_path / "large", "/f"),)))
 

@@ -190,7 +190,7 @@ def test_a_snapshot_tells_later_what_was_added_changed_and_deleted(session: Sand
 @pytest.mark.every_sandbox
 def test_closing_collects_and_ends_the_session(session: SandboxSession, tmp_path: Path, tree: Path) -> None:
     session.note("a line")
-    shell(session, "echo made > output/file; ln -s file output/link; sleep 60 &")
+    shell(session, "echo made > output/file; ln -s /dev/null output/link; sleep 60 &")
     shell(session, "echo unheard", logged=False)
     done = session.close()
     assert (done.exit.ended, done.exit.code) == (Ended.EXITED, 0)

@@ -167,6 +167,7 @@ class _Exchange:
     def __init__(self, connection: http.client.HTTPConnection, place: str) -> None:
         self._connection, self._place = connection, place
         self._response: http.client.HTTPResponse | None = None
+        self._is_refused = False
 
     def __enter__(self) -> Self:
         return self
@@ -176,8 +177,12 @@ class _Exchange:
             self._response.close()
 
     def write(self, data: bytes) -> None:
-        if data:
+        if not data or self._is_refused:
+            return
+        try:
             self._connection.send(data)
+        except ConnectionError:  # the server wants no more of it; its answer may say why
+            self._is_refused = True
 
     def receive(self) -> http.client.HTTPResponse:
         """The answer; raises `Refusal` for one that is an error."""
