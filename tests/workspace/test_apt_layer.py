@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -113,16 +114,17 @@ def test_apt_ends_when_the_time_of_a_proof_is_over(
     slow.chmod(0o755)
     monkeypatch.setattr(apt_layer, "_APT", str(slow))
     over = threading.Event()
-    threading.Thread(target=lambda: (wait_for(tmp_path / "pid"), over.set())).start()
+    threading.Thread(target=set_once_there, args=(over, tmp_path / "pid")).start()
     with pytest.raises(InfraFault, match="stopped"), lock_limit(over):
         apt_layer.apt_layer(("slow-tool",), cache, sandbox)
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
-def wait_for(file: Path) -> None:
+def set_once_there(event: threading.Event, file: Path) -> None:
     while not (file.exists() and file.read_text().strip()):
         time.sleep(0.05)
+    event.set()
 
 
 def test_copies_and_looks_at_builds_end_with_it_too(tmp_path: Path) -> None:
@@ -131,11 +133,12 @@ def test_copies_and_looks_at_builds_end_with_it_too(tmp_path: Path) -> None:
     over = threading.Event()
     over.set()
     with lock_limit(over):
-        for work in (
+        works: tuple[Callable[[], object], ...] = (
             lambda: copy_tree(tmp_path / "tree", tmp_path / "copy"),
             lambda: share_files(tmp_path / "tree", tmp_path / "tree"),
             lambda: take_over(tmp_path / "tree", tmp_path / "manifest"),
-        ):
+        )
+        for work in works:
             with pytest.raises(InfraFault, match="stopped"):
                 work()
     copy_tree(tmp_path / "tree", tmp_path / "copy")
