@@ -22,9 +22,12 @@ class Marked:
         found = []
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit() and int(entry.name) != os.getpid():
-                with contextlib.suppress(OSError):
-                    if self.word.encode() in (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes():
-                        found.append(int(entry.name))
+                carried = b""
+                for name in ("cmdline", "environ"):
+                    with contextlib.suppress(OSError):  # of one of them perhaps: it is gone, or shows only the other
+                        carried += (entry / name).read_bytes()
+                if self.word.encode() in carried:
+                    found.append(int(entry.name))
         return found
 
     def kill(self) -> None:
