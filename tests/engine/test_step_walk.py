@@ -244,7 +244,7 @@ def test_what_was_left_in_the_place_of_a_setup_is_neither_in_its_way_nor_lost(
     (place / "steps/sort/setup.sh").write_text("cp data/late/more.txt data/copied.txt\n")
     proof = prove_state_task(place, bench)
     assert (proof.state, proof.why) == ("proven", "")
-    there = {"m": "test -f setup.sh/own", "e": "grep -q 8 setup.sh", "l": "test ! -e setup.sh"}[left[0]]
+    there = {"m": "test -f setup.sh/own", "e": "grep -q 8 setup.sh", "l": "test -d setup.sh -a ! -L setup.sh"}[left[0]]
     line = both(first=f"{SUM.strip()}; {left}", second=f"{there} && test -f data/copied.txt && {SORT}")
     made = work(read_task(place), CommandAgent(line), bench, tmp_path / "attempt").verdict
     assert made.outcome is Outcome.PASSED, made.comments
