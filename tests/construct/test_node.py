@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -76,10 +78,12 @@ def test_a_script_that_calls_itself_has_an_end() -> None:
 
 
 def test_without_a_script_the_packages_tell() -> None:
-    assert command({"build": "tsc"}, "left-pad", "mocha").reader == "mocha"
+    for scripts in ({"build": "tsc"}, {"test": "eslint && grunt test"}, {"test": "babel-node tasks/unit.js"}):
+        assert command(scripts, "left-pad", "mocha").reader == "mocha"
 
 
 @pytest.mark.parametrize(("package", "why"), [
+    ({"scripts": {"test": "tsc && hammer run test"}, "devDependencies": {"mocha": "^9"}}, "run with 'hammer'"),
     ({"scripts": {"test": "karma start"}}, "run with 'karma'"), ({}, "No script in package.json"), ([], "No script"),
     ({"scripts": {"test": 3}}, "No script"),
 ])  # fmt: skip
@@ -119,6 +123,26 @@ def test_packages_are_installed_by_lock_file_or_date(files: dict[str, str], comm
     assert [each.endswith(" 'delay@^6.0.0'") for each in recipe.environment.build[1:]] == [True] * (
         "pnpm" not in command
     )
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node")
+@pytest.mark.parametrize("place", ["github:a/b", "a/b#v1", "git+ssh://git@example.org/b.git", "https://example.org/b"])
+def test_packages_from_a_place_are_passed_over(place: str, tmp_path: Path) -> None:
+    text = json.dumps(
+        {"scripts": {"test": "ava"}, "devDependencies": {"ava": "^6", "its-fork": place, "own": "file:../b"}}
+    )
+    files = project({"package.json": text})
+    made = node_recipes(find_node_tests(files), files, DAY, ())[0]
+    assert "Passed over, since they have no version: its-fork." in made.derivation
+    (tmp_path / "bin").mkdir()
+    npm = tmp_path / "bin/npm"
+    npm.write_text(f"#!/bin/sh\ncp package.json {tmp_path}/seen.json\n")
+    npm.chmod(0o755)
+    (tmp_path / "package.json").write_text(text)
+    path = f"{tmp_path}/bin:{os.environ['PATH']}"
+    subprocess.run(["sh", "-ec", made.environment.build[0]], cwd=tmp_path, env={"PATH": path}, check=True)
+    assert json.loads((tmp_path / "seen.json").read_text())["devDependencies"] == {"ava": "^6", "own": "file:../b"}
+    assert (tmp_path / "package.json").read_text() == text
 
 
 @pytest.mark.parametrize(("lock", "chalk", "words"), [

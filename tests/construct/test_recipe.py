@@ -45,7 +45,16 @@ def asked(files: dict[str, str]) -> list[str]:
         ({"pyproject.toml": "[tool.poetry]\nname='a'\n[tool.poetry.dev-dependencies]\npytest='^6.2'\nblack='*'"},
          ["pytest>=6.2,<7"]),
         ({"pyproject.toml": "[tool.poetry]\nname='a'\n[tool.poetry.group.test.dependencies]\n"
-          "pytest={version='~7.1', extras=['x']}\nown={path='../own'}"}, ["pytest[x]>=7.1"]),
+          "pytest={version='~7.1', extras=['x']}\nown={path='../own'}"}, ["pytest[x]>=7.1,<7.2"]),
+        ({"pyproject.toml": "[tool.poetry]\nname='a'\n[tool.poetry.group.test.dependencies]\npytest='>=6 <9'\n"
+          "tomli={version='^2', python='<3.11'}\nmock={version='~4', markers=\"os_name == 'nt'\", platform='linux'}\n"
+          "zoneinfo={version='*', python='~3.7 || 3.8.*'}\n"
+          "numpy=[{version='^1.19', python='>=3.6.1,<3.9'}, {version='^1.26', python='^3.9'}]"},
+         ["pytest>=6,<9", "tomli>=2,<3; python_version < '3.11'",
+          "mock>=4,<5; (os_name == 'nt') and (sys_platform == 'linux')",
+          "zoneinfo; python_version >= '3.7' and python_version < '3.8' or python_full_version == '3.8.*'",
+          "numpy>=1.19,<2; python_full_version >= '3.6.1' and python_version < '3.9'",
+          "numpy>=1.26,<2; python_version >= '3.9' and python_version < '4'"]),
         ({"pyproject.toml": "[tool.hatch.envs.test]\ndependencies=['pytest','anyio']"}, ["pytest", "anyio"]),
         ({"pyproject.toml": "[tool.pdm.dev-dependencies]\ntest=['pytest','trio']"}, ["pytest", "trio"]),
         ({"pyproject.toml": "[tool.uv]\ndev-dependencies=['pytest','mypy']"}, ["pytest"]),

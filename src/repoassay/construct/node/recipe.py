@@ -21,6 +21,14 @@ _PNPM = {"5": "7.33.7", "6": "8.15.9", "9": "9.15.9"}
 """A release of pnpm that reads a version of its lock file."""
 _OLDEST = 18
 """Of Node, where a package does not say."""
+_KINDS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+_ELSEWHERE = re.compile(r"(?:git|github|gitlab|bitbucket|gist|https?|ssh)[+:].*|(?!\.)[\w.-]+/[\w.-]+(?:#.*)?")
+"""A package's place in place of its version: a repository or an address, which no day dates and no build reaches."""
+_WITHOUT = """\
+kept=$(mktemp) && cp package.json "$kept" && node -e 'const f = "package.json", p = JSON.parse(fs.readFileSync(f)); \
+for (const kind in p) for (const name of process.argv.slice(1)) if (/ependencies$/.test(kind)) delete p[kind][name]; \
+fs.writeFileSync(f, JSON.stringify(p))' {names} && {{ {install}; }} && cp "$kept" package.json"""
+"""Installs what package.json names without some packages, and leaves it as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +64,19 @@ def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tu
     more = (late,) if added else ()
     if added:
         notes.append(f"Packages that the change adds: {join_names(added, 5)}.")
+    strange = _elsewhere(package)
+    if strange:
+        notes.append(f"Passed over, since they have no version: {join_names(strange, 5)}.")
     recipes = []
     oldest = _direct_versions(base, package)
     for date in (until, None):  # an index that was copied from another may tell later days than the packages'
         for command, why in (*_ways(base, package), *([] if date else oldest)):
+            build = (command, *(() if "pnpm" in why else more))
+            if strange and command.startswith(_INSTALL):
+                names = " ".join(map(shlex.quote, strange))
+                build = tuple(_WITHOUT.format(names=names, install=each) for each in build)
             environment = Environment(
-                node=node, exclude_newer=date, path=(".",), checks=checks,
-                build=(command, *(() if "pnpm" in why else more)),
+                node=node, exclude_newer=date, path=(".",), checks=checks, build=build,
                 variables={name: value for name, value in tests.command.variables.items() if _usable(name)},
             )  # fmt: skip
             when = f"Packages as of {date}, the day after the commit" if date else "Packages as of today"
@@ -125,6 +139,12 @@ def _direct_versions(base: Project, package: object) -> list[tuple[str, str]]:
     return [(f"{_INSTALL} --no-save --legacy-peer-deps {exact}", f"from package.json, what it names {where}")]
 
 
+def _elsewhere(package: object) -> list[str]:
+    """Packages that package.json has from a place and not by version."""
+    named = {name: value for kind in _KINDS for name, value in string_values(at(package, kind)).items()}
+    return [name for name, value in named.items() if _ELSEWHERE.fullmatch(value)]
+
+
 def _lock_version(base: Project) -> str:
     found = re.search(r"^lockfileVersion:\s*['\"]?(\d+)", base.text("pnpm-lock.yaml", 2**25), re.MULTILINE)
     return found[1] if found else ""
@@ -138,9 +158,8 @@ def _oldest_node(package: object) -> str:
 
 def _added(after: object, before: object) -> list[str]:
     """Packages that the change asks for and its base does not, each with its range."""
-    kinds = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
-    known = {name for kind in kinds for name in string_values(at(before, kind))}
+    known = {name for kind in _KINDS for name in string_values(at(before, kind))}
     return [
-        f"{name}@{version}" for kind in kinds[:2] for name, version in string_values(at(after, kind)).items()
+        f"{name}@{version}" for kind in _KINDS[:2] for name, version in string_values(at(after, kind)).items()
         if name not in known and re.fullmatch(r"[\w.^~<>=*| -]{1,50}", version)
     ]  # fmt: skip

@@ -26,6 +26,8 @@ _WRAPPERS = frozenset({"c8", "nyc", "cross-env", "npx", "env", "exec", "dotenv",
 _RUNNERS = frozenset({"ava", "vitest", "jest", "mocha", "tap", "tape"})
 _OTHERS = frozenset({"uvu", "jasmine", "bun", "deno", "karma", "qunit", "wtr", "playwright", "lab",
                      "tsx", "ts-node", "ts-mocha", "react-scripts", "aegir", "tsdx", "poku"})  # fmt: skip
+_STARTERS = frozenset({"make", "gulp", "grunt", "jake", "node", "turbo", "nx", "lerna", "cd", "exit", "true", "tsc"})
+"""Programs after which nothing tells what runs tests, so that a runner among the packages may."""
 _MANAGERS = frozenset({"npm", "pnpm", "yarn"})
 _FIRST = ("test", "test:unit", "test:node", "test:ci", "unit", "tests", "test:js", "mocha", "jest", "vitest", "ava")
 """Scripts in which a runner is looked for, the likeliest first."""
@@ -95,7 +97,7 @@ def find_test_command(scripts: Mapping[str, str], packages: Sequence[str]) -> tu
         scripts: The package's scripts.
         packages: Names of its packages for development.
     """
-    strange = ""
+    strange, last = "", None
     for name in (*_FIRST, *(each for each in scripts if "test" in each)):
         before: list[str] = []
         for part in _parts(scripts, name, 0):
@@ -108,6 +110,10 @@ def find_test_command(scripts: Mapping[str, str], packages: Sequence[str]) -> tu
                 strange = strange or part.words[0]
             elif not _checks(part):
                 before.append(part.text)
+                last = part if name == "test" else last
+    names_a_file = last is None or re.search(r"[/.]", last.text)
+    if last and last.words[0] not in _STARTERS and not names_a_file:
+        strange = strange or last.words[0]
     reader = next((each for each in ("vitest", "jest", "mocha", "ava", "tap", "tape") if each in packages), "")
     return (NodeTestCommand(reader) if reader and not strange else None), strange
 

@@ -212,33 +212,52 @@ def _poetry(table: object, own: str) -> Iterator[RequirementSource]:
             yield _source(purpose_of(name), f"poetry group {name}", _poetry_lines(inner), own)
 
 
-def _poetry_lines(table: Mapping[str, Any]) -> Iterator[str]:
+def _poetry_lines(table: Mapping[str, object]) -> Iterator[str]:
+    """Yield a line for each entry that has a version: `{version = "^1.2", python = "<3.9"}` gets a marker."""
     for name, value in table.items():
-        version = value if isinstance(value, str) else at(value, "version")
-        extras = f"[{','.join(string_list(at(value, 'extras')))}]" if string_list(at(value, "extras")) else ""
-        elsewhere = isinstance(value, Mapping) and {"git", "path", "url"} & value.keys()
-        if name == "python" or elsewhere:
-            continue
-        yield f"{name}{extras}{_plain_version(version if isinstance(version, str) else '*')}"
+        for each in value if isinstance(value, list) else [value]:
+            if name == "python" or (isinstance(each, Mapping) and {"git", "path", "url"} & each.keys()):
+                continue
+            version = each if isinstance(each, str) else at(each, "version")
+            extras = f"[{','.join(string_list(at(each, 'extras')))}]" if string_list(at(each, "extras")) else ""
+            line = f"{name}{extras}{','.join(_specifiers(version if isinstance(version, str) else '*'))}"
+            marker = _marker(each)
+            yield f"{line}; {marker}" if marker else line
 
 
-def _plain_version(version: str) -> str:
-    """A version of poetry or Pipfile as pip writes it: `^1.2` becomes `>=1.2,<2`."""
+def _marker(entry: object) -> str:
+    """Where an entry counts, as PEP 508 writes it; empty where that is everywhere."""
+    found = [value.strip() for name in ("markers", "marker") if isinstance(value := at(entry, name), str)]
+    if isinstance(platform := at(entry, "platform"), str):
+        found.append(f"sys_platform == '{platform}'")
+    if isinstance(python := at(entry, "python"), str):
+        found.append(" or ".join(filter(None, map(_of_python, re.split(r"\|\|?", python)))))
+    found = [each for each in found if each]
+    return found[0] if len(found) == 1 else " and ".join(f"({each})" for each in found)
+
+
+def _of_python(version: str) -> str:
+    parts = [re.fullmatch(r"([<>=!~]+)\s*([\w.*]+)", each) for each in _specifiers(version)]
+    names = {True: "python_full_version", False: "python_version"}
+    return " and ".join(f"{names[each[2].count('.') > 1]} {each[1]} '{each[2]}'" for each in parts if each)
+
+
+def _specifiers(version: str) -> list[str]:
+    """A version of poetry or Pipfile as pip writes it: `^1.2` becomes `>=1.2,<2`, and any of several is any at all."""
     parts = []
-    for part in filter(None, (each.strip() for each in version.split(","))):
-        caret = re.fullmatch(r"\^\s*v?(\d+(?:\.\d+)*)(\S*)", part)
+    for part in re.split(r"\s*,\s*|(?<=[\w*])\s+(?=[<>=!~^])", version.strip()) if "|" not in version else ():
+        caret = re.fullmatch(r"([\^~])\s*v?(\d+(?:\.\d+)*)(\S*)", part)
         if caret:
-            numbers = [int(number) for number in caret[1].split(".")]
-            place = next((index for index, number in enumerate(numbers) if number), len(numbers) - 1)
+            numbers = [int(number) for number in caret[2].split(".")]
+            first = next((index for index, number in enumerate(numbers) if number), len(numbers) - 1)
+            place = first if caret[1] == "^" else min(1, len(numbers) - 1)
             upper = [*numbers[:place], numbers[place] + 1]
-            parts.append(f">={caret[1]}{caret[2]},<{'.'.join(map(str, upper))}")
-        elif part.startswith("~") and not part.startswith("~="):
-            parts.append(f">={part[1:].strip()}")
-        elif part[0].isdigit():
+            parts += [f">={caret[2]}{caret[3]}", f"<{'.'.join(map(str, upper))}"]
+        elif part[:1].isdigit():
             parts.append(f"=={part}")
-        elif part != "*" and "|" not in part:
+        elif part not in ("*", ""):
             parts.append(part)
-    return ",".join(parts)
+    return parts
 
 
 def setup_arguments(project: Project) -> dict[str, Any]:
