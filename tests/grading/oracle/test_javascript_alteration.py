@@ -184,3 +184,22 @@ def test_tests_within_tests_that_have_results_of_their_own_are_altered_apart() -
         for tests in (None, {"a"}, {"a", "b"})
     ]
     assert counts == [{"a": 2}, {"a": 2}, {"a": 1, "b": 1}]
+
+
+def test_a_name_to_which_a_helper_adds_is_known_by_the_one_declaration_that_it_holds() -> None:
+    source = """matrix('all', ({it, describe}) => {
+    describe('paths', () => {
+        it('keeps a query', async () => { expect(f()).toBe(1); });
+        it('keeps', async () => { expect(f()).toBe(2); });
+        it('drops a slash', async () => { expect(f()).toBe(3); });
+    });
+});
+"""
+    whole = {
+        f"all::{each}::paths::{title} ({each})"
+        for each in ("node", "web")
+        for title in ("keeps a query", "drops a slash")
+    }
+    found = find_alterables(source, whole)
+    assert sorted(set(found) & whole) == ["all::node::paths::drops a slash (node)"]
+    assert not set(find_alterables(source, {"all::node::other::drops a slash (node)"})) & whole

@@ -56,13 +56,19 @@ def declared_bodies(
     for each in found:
         if each.name and each.body and not each.shared and plain.count(each.name) == 1:
             yield each.name, *each.body
-    bodies = dict.fromkeys(each.body for each in found if each.body and (each.shared or not each.name))
-    for start, end in bodies if tests is not None else ():
-        for name in sorted(tests or ()):
-            behind = [each.body for each in found if re.fullmatch(each.pattern, name, re.DOTALL)]
-            if behind == [(start, end)]:
-                yield name, start, end
-                break
+    known = tests or ()
+    bodies = {each.body for each in found if each.body and (each.shared or each.name not in known)}
+    given: dict[tuple[int, int], str] = {}
+    for name in sorted(known):
+        behind = _matching(found, name, "{}") or _matching(found, name, "(?:.*::)?{}.*")
+        if len(behind) == 1 and behind[0] and behind[0] in bodies:
+            given.setdefault(behind[0], name)
+    yield from ((name, *body) for body, name in given.items())
+
+
+def _matching(found: list[_Declared], name: str, form: str) -> list[tuple[int, int] | None]:
+    """Bodies of the declarations that may stand behind a name, of which `form` is the rest: what helpers add to it."""
+    return [each.body for each in found if re.fullmatch(form.format(each.pattern), name, re.DOTALL)]
 
 
 def flat_tests(
