@@ -30,6 +30,11 @@ def delete(path: str, text: str) -> str:
     )
 
 
+def unlink(path: str, to: str) -> str:
+    """Delete a symbolic link, as git has it."""
+    return delete(path, to).replace("100644", "120000") + "\\ No newline at end of file\n"
+
+
 def rename(old: str, new: str, word: str = "rename") -> str:
     return f"diff --git a/{old} b/{new}\nsimilarity index 100%\n{word} from {old}\n{word} to {new}\n"
 
@@ -248,7 +253,16 @@ def test_folders_are_kept_where_no_git_kept_the_files(base: Path) -> None:
         pytest.param(create("out/x", "c"), "'out' is a symbolic link", id="through a folder symlink"),
         pytest.param(diff("@@ -1 +1 @@\n-y\n+b\n", "in/y"), "'in' is a symbolic link", id="through a symlink inside"),
         pytest.param(rename("out/passwd", "b", "copy"), "symbolic link", id="copy through a symlink"),
-        pytest.param(delete("link", "a"), "symbolic link", id="deleting a symlink"),
+        pytest.param(delete("link", "a"), "symbolic link", id="deleting a symlink as a file"),
+        pytest.param(
+            unlink("a", "a"), "'a' is a file in the base, where a symbolic", id="deleting a file as a symlink"
+        ),
+        pytest.param(unlink("d", "a"), "'d' is a folder in the base", id="deleting a folder as a symlink"),
+        pytest.param(unlink("link", "b"), "is 'a', not 'b'", id="deleting a symlink that leads elsewhere"),
+        pytest.param(unlink("link", "a").partition("---")[0], "leaves content", id="deleting a symlink unseen"),
+        pytest.param(unlink("in/y", "y"), "'in' is a symbolic link", id="deleting through a symlink"),
+        pytest.param(unlink("in", "d") + delete("in/y", "y"), "does not exist", id="what was behind a symlink"),
+        pytest.param(unlink("link", "a") + unlink("link", "a"), "does not exist", id="a symlink deleted twice"),
         pytest.param(diff("@@ -1 +1 @@\n-a\n+b\n", "pipe"), "special file", id="a pipe"),
         pytest.param(
             diff("@@ -1 +1 @@\n-a\n+b\n", "a") + diff("@@ -1 +1 @@\n-b\n+a\n", "a"), "as it is", id="back again"
@@ -263,6 +277,22 @@ def test_files_refused(base: Path, patch: str, reason: str) -> None:
     error = refusal(base, patch)
     assert reason in error.reason
     assert error.line or "as it is" in reason
+
+
+@pytest.mark.parametrize(
+    ("made", "edits"),
+    [
+        ("", {"in": None}),
+        (create("in", "text"), {"in": FileEdit(b"text\n")}),
+        (create("in", "d") + "\\ No newline at end of file\n", {"in": FileEdit(b"d")}),  # reads as the link did
+        (create("in/new", "text"), {"in": None, "in/new": FileEdit(b"text\n")}),
+    ],
+    ids=["gone", "a file", "a file of the same text", "a folder"],
+)
+def test_a_link_is_deleted_and_gives_way(base: Path, made: str, edits: dict[str, FileEdit | None]) -> None:
+    (base / "in").symlink_to("d")
+    assert apply(base, unlink("in", "d") + made).edits == edits
+    assert (base / "in").is_symlink()
 
 
 def test_commits_of_a_mailbox_follow_one_another(base: Path) -> None:

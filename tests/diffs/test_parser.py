@@ -117,7 +117,6 @@ def test_a_refusal_says_where() -> None:
         pytest.param(b"diff --git a/x b/x\nindex 1111..2222\nindex 1111..2222\n", "twice", id="header line twice"),
         pytest.param(b"diff --git a/x b/x\nnew file mode 120000\n", "symbolic link", id="symlink created"),
         pytest.param(b"diff --git a/x b/x\nold mode 100644\nnew mode 120000\n", "symbolic link", id="symlink by mode"),
-        pytest.param(b"diff --git a/x b/x\ndeleted file mode 120000\n", "symbolic link", id="symlink deleted"),
         pytest.param(
             b"diff --git a/x b/x\nindex 1111..2222 120000\n--- a/x\n+++ b/x\n" + HUNK,
             "symbolic link",

@@ -108,6 +108,7 @@ def sandbox() -> Sandbox:
 def task(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> PreparedTask:
     suite = tmp_path_factory.mktemp("suite")
     write(suite / "repositories/calc", {"calc/__init__.py": WRONG})
+    (suite / "repositories/calc/sums.py").symlink_to("calc/__init__.py")
     write(suite / "tasks/fix-add", {
         "task.toml": DOCUMENT,
         "instruction.md": "Repair `add`.",
@@ -204,6 +205,23 @@ def test_a_package_may_become_a_module(
     patch += diff(None, f"import os\nassert not {seen}('/workspace/repo/calc')\n{RIGHT}", "calc.py")
     if left == "a file":
         patch = diff(None, "once a package\n", "calc") + patch  # before the folder is empty, as Git orders it
+    verdict = grade_edit(
+        task.folder, patch.encode(), sandbox, base=task.base, environment=task.environment, oracle=oracle, pool=pool
+    )
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+
+
+@pytest.mark.parametrize("made", ["a file", "a package"])
+def test_a_link_may_become_something_else(
+    task: PreparedTask, sandbox: Sandbox, company: tuple[WarmPool | None, Oracle | None], made: str
+) -> None:
+    """As `sed -i` makes it of a link that it edits."""
+    pool, oracle = company
+    header = "diff --git a/sums.py b/sums.py\ndeleted file mode 120000\n--- a/sums.py\n+++ /dev/null\n"
+    patch = f"{header}@@ -1 +0,0 @@\n-calc/__init__.py\n\\ No newline at end of file\n"
+    patch += diff(None, RIGHT, "sums.py" if made == "a file" else "sums.py/calc.py")
+    code = "from sums import add\n" if made == "a file" else "exec(open('/workspace/repo/sums.py/calc.py').read())\n"
+    patch += diff(WRONG, code, "calc/__init__.py")
     verdict = grade_edit(
         task.folder, patch.encode(), sandbox, base=task.base, environment=task.environment, oracle=oracle, pool=pool
     )

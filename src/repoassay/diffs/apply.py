@@ -128,7 +128,7 @@ class _Applier:
         elif file.may_create and self._tree.is_free(file.path):
             before = FileEdit(b"")
         else:
-            before = self._existing(file.path)
+            before = self._existing(file.path, link=file.of_link)
         creates = file.kind in {ChangeKind.CREATE, ChangeKind.RENAME, ChangeKind.COPY}
         if creates and not self._tree.is_free(file.path):
             raise PatchError(f"the file cannot be made by a {file.kind}, since it exists")
@@ -141,8 +141,8 @@ class _Applier:
         executable = before.executable if file.new_mode is None else file.new_mode is FileMode.EXECUTABLE
         self._tree.write(file.path, FileEdit(content, executable))
 
-    def _existing(self, path: str) -> FileEdit:
-        found = self._tree.read(path)
+    def _existing(self, path: str, *, link: bool = False) -> FileEdit:
+        found = self._tree.read(path, link=link)
         if found is None:
             raise PatchError(f"{path!r} does not exist")
         return found

@@ -21,7 +21,8 @@ _KEYS = (
 _INDEX = re.compile(rb"([0-9a-f]{4,64})\.\.([0-9a-f]{4,64})(?: (\d{6}))?")
 _PERCENT = re.compile(rb"\d{1,3}%")
 _MODES = {b"100644": FileMode.REGULAR, b"100755": FileMode.EXECUTABLE}
-_NOT_FILES = {b"120000": "a symbolic link", b"160000": "a submodule", b"040000": "a folder"}
+_LINK = b"120000"
+_NOT_FILES = {_LINK: "a symbolic link", b"160000": "a submodule", b"040000": "a folder"}
 _PREFIXES = frozenset(b"abciwo12")  # a/ b/, and those of diff.mnemonicPrefix: index, worktree, commit, object, 1, 2
 # The names of an absent file and of an empty one, under both hashes that Git knows.
 _NOTHING = (
@@ -36,7 +37,8 @@ class GitHeader:
     """A header up to, not including, the `---` line.
 
     `old_shown` and `new_shown` are the names with their prefixes, as `---` and `+++` must repeat them; `index` is what
-    the index line says, empty without one.
+    the index line says, empty without one. `of_link` says that what is deleted is a symbolic link: none
+    is made or changed.
     """
 
     old_path: str
@@ -47,6 +49,7 @@ class GitHeader:
     mode: FileMode | None
     index: bytes
     line: int
+    of_link: bool
 
     @property
     def promises_content(self) -> bool:
@@ -86,8 +89,10 @@ def read_git_header(lines: Lines) -> GitHeader:
     new_path = safe_path(new, start) if moved else old_path
     if moved and old == new:
         raise PatchError(f"the {kind} ends where it starts", old_path, line=start)
+    of_link = fields.get(b"deleted file mode ") == _LINK
     mode = _mode(fields, kind, new_path, start)
-    return GitHeader(old_path, new_path, old_shown, new_shown, kind, mode, fields.get(b"index ", b""), start)
+    index = fields.get(b"index ", b"")
+    return GitHeader(old_path, new_path, old_shown, new_shown, kind, mode, index, start, of_link)
 
 
 def _read_fields(lines: Lines) -> dict[bytes, bytes]:
@@ -136,8 +141,8 @@ def _mode(fields: dict[bytes, bytes], kind: ChangeKind, path: str, line: int) ->
     stated = {key: value for key, value in fields.items() if key.endswith(b"mode ")}
     if index and index[3]:
         stated[b"index "] = index[3]
-    for value in stated.values():
-        if value not in _MODES:
+    for key, value in stated.items():
+        if value not in _MODES and (key, value) != (b"deleted file mode ", _LINK):
             what = _NOT_FILES.get(value, "not that of a file")
             raise PatchError(f"the mode {value.decode()} is {what}, which is refused", path, line=line)
     if (b"old mode " in stated) != (b"new mode " in stated):

@@ -146,7 +146,8 @@ class FilePatch:
 
     `old_path` is None for a created and `new_path` for a deleted file. `series` tells the commits of a mailbox apart:
     within one, renames and copies start from the files as they were before it. `may_create` is for plain diffs, which
-    do not say whether a file without old lines was empty or absent.
+    do not say whether a file without old lines was empty or absent. `of_link` is for a symbolic link that is deleted,
+    whose content is where it leads to.
     """
 
     old_path: str | None
@@ -158,6 +159,7 @@ class FilePatch:
     line: int
     series: int = 0
     may_create: bool = False
+    of_link: bool = False
 
     @property
     def path(self) -> str:

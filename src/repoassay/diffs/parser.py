@@ -177,4 +177,5 @@ def _git_patch(header: GitHeader, hunks: tuple[Hunk, ...], binary: Binary | None
         binary=binary,
         line=header.line,
         series=series,
+        of_link=header.of_link,
     )

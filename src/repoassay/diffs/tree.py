@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -16,6 +17,11 @@ from repoassay.errors import InfraFault
 from repoassay.types import FileEdit
 
 __all__ = ["Overlay"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Link(FileEdit):
+    """A symbolic link of the base, its content being where it leads to, as in git; equal to no file."""
 
 
 class _Base:
@@ -28,10 +34,10 @@ class _Base:
     def close(self) -> None:
         os.close(self._root)
 
-    def read(self, path: str) -> FileEdit | None:
-        """Return a file; None when nothing is there."""
+    def read(self, path: str, *, link: bool) -> FileEdit | None:
+        """Return a file, or a link; None when nothing is there."""
         try:
-            return self._read(path)
+            return self._read(path, link)
         except OSError as error:
             raise InfraFault(f"The base file {path!r} cannot be read: {error.strerror}.") from error
 
@@ -45,11 +51,14 @@ class _Base:
         except OSError as error:
             raise InfraFault(f"The base folder {path!r} cannot be read: {error.strerror}.") from error
 
-    def _read(self, path: str) -> FileEdit | None:
+    def _read(self, path: str, link: bool) -> FileEdit | None:
         *above, name = path.split("/")
+        wanted = (stat.S_IFLNK, "a symbolic link is needed") if link else (stat.S_IFREG, "a file is needed")
         with self._folder(above) as folder:
-            if folder is None or not self._is(stat.S_IFREG, name, folder, path, "a file is needed"):
+            if folder is None or not self._is(wanted[0], name, folder, path, wanted[1]):
                 return None
+            if link:
+                return _Link(os.fsencode(os.readlink(name, dir_fd=folder)))
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             with os.fdopen(os.open(name, flags, dir_fd=folder), "rb") as stream:
                 return self._content(os.fstat(stream.fileno()), stream.read(MAX_FILE_BYTES + 1))
@@ -114,11 +123,11 @@ class Overlay:
     ) -> None:
         self._base.close()
 
-    def read(self, path: str) -> FileEdit | None:
-        """Return a file as it is now; None when there is none.
+    def read(self, path: str, *, link: bool = False) -> FileEdit | None:
+        """Return a file as it is now, or a symbolic link of the base; None when there is none.
 
         Raises:
-            PatchError: When something that is no file is in the way, or the file is too large.
+            PatchError: When something else is in the way, or the file is too large.
         """
         if path in self._now:
             return self._now[path]
@@ -131,7 +140,7 @@ class Overlay:
                 # A base file that was deleted: nothing of the base is below it.
                 return None
         if path not in self._before:
-            self._before[path] = self._base.read(path)
+            self._before[path] = self._base.read(path, link=link)
         return self._before[path]
 
     def is_free(self, path: str) -> bool:

@@ -49,7 +49,7 @@ class HostPlaces:
             self._lay(self.host(target), access, source)
         for path, edit in setup.edits.items():
             place = self.host(path)
-            if edit is None or place.is_dir():
+            if edit is None or place.is_symlink() or place.is_dir():
                 remove(str(place))
             if edit is None:
                 continue

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 
 from repoassay.sandbox.launcher import kernel
-from repoassay.sandbox.launcher.root import TERMINALS, remove
+from repoassay.sandbox.launcher.root import TERMINALS, write_file
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def lay_out_box(spec: Any) -> None:
         _copy(source, target, spec)
     for path, content, executable in spec.writes:
         check_folders(path)
-        _write(path, content, executable, spec)
+        write_file(path, content, executable, spec.uid)
 
 
 def check_folders(path: str, root: str = "", below: str = "") -> None:
@@ -99,25 +98,3 @@ def _copy(source: str, target: str, spec: Any) -> None:
             if f"{folder}/{name}" not in spec.mounted:
                 _own(f"{folder}/{name}", spec)
         folders[:] = [name for name in folders if f"{folder}/{name}" not in spec.mounted]
-
-
-def _write(path: str, content: bytes | None, executable: bool, spec: Any) -> None:
-    if content is None or os.path.isdir(path):
-        remove(path)
-    if content is None:
-        return
-    _make_folders(os.path.dirname(path), spec)
-    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
-        raise OSError(f"{path} is not a regular file")
-    descriptor = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-    with os.fdopen(descriptor, "wb") as stream:
-        stream.write(content)
-        os.fchmod(stream.fileno(), 0o755 if executable else 0o644)
-    _own(path, spec)
-
-
-def _make_folders(path: str, spec: Any) -> None:
-    if not os.path.isdir(path):
-        _make_folders(os.path.dirname(path), spec)
-        os.mkdir(path)
-        _own(path, spec)

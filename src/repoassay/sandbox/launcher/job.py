@@ -8,6 +8,7 @@ run the job, and then only buries orphans; its end is the end of everything in t
 from __future__ import annotations
 
 import _socket
+import errno
 import gc
 import os
 import signal
@@ -157,7 +158,9 @@ def _write(path: str, content: bytes | None, *, executable: bool) -> None:
         flags = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             file = os.open(name, flags, 0o644, dir_fd=folder)
-        except IsADirectoryError:
+        except OSError as error:
+            if error.errno not in (errno.EISDIR, errno.ELOOP):  # a folder, or a link of the base
+                raise
             _remove(name, folder)
             file = os.open(name, flags, 0o644, dir_fd=folder)
         with os.fdopen(file, "wb") as stream:

@@ -20,7 +20,7 @@ TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
     from repoassay.sandbox.launcher.spec import Bind, Spec
 
-__all__ = ["ALWAYS", "ETC", "ETC_SHOWN", "TERMINALS", "build", "inside", "remove"]
+__all__ = ["ALWAYS", "ETC", "ETC_SHOWN", "TERMINALS", "build", "inside", "remove", "write_file"]
 
 TERMINALS = "newinstance,ptmxmode=0666,mode=0620,max=64"
 """Options of a folder of terminals that nobody else sees."""
@@ -66,11 +66,7 @@ def build(spec: Spec) -> None:
         _hide(path, root)
     _places(spec, root)
     for write in spec.writes:
-        _write(
-            inside(spec, write.path),
-            write.content,
-            write.executable,
-        )
+        write_file(inside(spec, write.path), write.content, write.executable, INSIDE)
 
 
 def inside(spec: Spec, path: str) -> str:
@@ -207,24 +203,27 @@ def remove(path: str, dir_fd: int | None = None) -> None:
                 raise
 
 
-def _write(path: str, content: bytes | None, executable: bool) -> None:
-    if content is None or os.path.isdir(path):
+def write_file(path: str, content: bytes | None, executable: bool, owner: int) -> None:
+    """Write a file, in the place of a link or an empty folder too, or remove what is there; -1 keeps our own account.
+
+    Raises OSError when it cannot be, and where something of another kind lies.
+    """
+    if content is None or os.path.islink(path) or os.path.isdir(path):
         remove(path)
     if content is None:
         return
-    _make_folders(os.path.dirname(path))
+    _make_folders(os.path.dirname(path), owner)
     if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
         raise OSError(f"{path} is not a regular file")
     descriptor = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     with os.fdopen(descriptor, "wb") as stream:
         stream.write(content)
         os.fchmod(stream.fileno(), 0o755 if executable else 0o644)
-        os.fchown(stream.fileno(), INSIDE, INSIDE)
+        os.fchown(stream.fileno(), owner, owner)
 
 
-def _make_folders(path: str) -> None:
-    if os.path.isdir(path):
-        return
-    _make_folders(os.path.dirname(path))
-    os.mkdir(path)
-    os.chown(path, INSIDE, INSIDE)
+def _make_folders(path: str, owner: int) -> None:
+    if not os.path.isdir(path):
+        _make_folders(os.path.dirname(path), owner)
+        os.mkdir(path)
+        os.chown(path, owner, owner)

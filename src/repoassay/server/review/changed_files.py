@@ -96,14 +96,12 @@ def _opened_after(base: Path, diff: str) -> Iterator[tuple[str, bytes]]:
         patch = read_patch(diff.encode("utf-8", "surrogateescape"))
     except PatchError:
         return
-    for file in patch.files:
-        if not opened_as(file.path):
-            continue
+    for path in dict.fromkeys(file.path for file in patch.files if opened_as(file.path)):
         with contextlib.suppress(PatchError):
-            edits = apply_patch(replace(patch, files=(file,)), base).edits
-            edit = edits.get(file.path)
+            files = tuple(file for file in patch.files if file.path == path)  # two where a file replaces a link
+            edit = apply_patch(replace(patch, files=files), base).edits.get(path)
             if edit is not None and len(edit.content) <= _MOST_OPENED:
-                yield file.path, edit.content
+                yield path, edit.content
 
 
 def _marked(base: Path, paths: Sequence[str]) -> frozenset[str]:
