@@ -27,7 +27,8 @@ def test_n_of_m_and_the_reasons(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert result.output.splitlines() == [
         f"1 of 2 rows are tasks of {out}.",
-        "     1  no recipe: the table does not know the repository 'a/b'.",
+        "     1  no recipe: the table does not know the repository 'a/b'. Give the row an install_config, as SWE-"
+        "rebench has it, or a docker_image.",
         "        a__b-1",
         f"Notes on 1 of them are in {out / 'import.jsonl'}.",
     ]

@@ -42,7 +42,8 @@ def test_what_cannot_be_used_stops_nothing(tmp_path: Path) -> None:
     report = import_rows(file, tmp_path / "suite")
     assert names(report) == ["pallets__flask-1", "pallets__flask-5"]
     assert {reason: list(ids) for reason, ids in report.refused.items()} == {
-        "no recipe: the table does not know the repository 'a/b'.": ["pallets__flask-3", "pallets__flask-4"],
+        "no recipe: the table does not know the repository 'a/b'. Give the row an install_config, as SWE-rebench has"
+        " it, or a docker_image.": ["pallets__flask-3", "pallets__flask-4"],
         "fail_to_pass is not JSON: column 2: expecting value": ["pallets__flask-2"],
         "is of no known format": ["line 6"],
         "another row of the file has the same id": ["pallets__flask-1"],

@@ -58,7 +58,7 @@ def format_of(record: Mapping[object, object]) -> type[RowFormat] | None:
     """Return the format of a record by its keys; None when it has none."""
     best = max(
         bundled_formats(),
-        key=lambda each: (record.keys() >= each.KEYS, len(each.KEYS & record.keys())),
+        key=lambda each: (record.keys() >= each.KEYS, len(each.KEYS & record.keys()), len(each.KEYS)),
         default=None,
     )
     if best is not None and record.keys() >= best.KEYS:

@@ -43,6 +43,16 @@ PRO = {
     "problem_statement": "P", "repo_language": "go", "fail_to_pass": "['TestDB', \"x\"]", "pass_to_pass": "[]",
     "selected_test_files_to_run": "[]", "dockerhub_tag": "x",
 }  # fmt: skip
+POLY: dict[str, Any] = {
+    "instance_id": "pallets__flask-7", "repo": "pallets/flask", "base_commit": COMMIT, "patch": PATCH,
+    "test_patch": TESTS, "problem_statement": "P", "language": "Python", "Dockerfile": "FROM python:3.9\n",
+    "F2P": "['tests/test_a.py:None:test_a', 'tests/test_a.py:TestB:test_b[1:2]']", "P2P": "['tests/test_a.py::t']",
+    "F2F": "[]", "test_command": "pytest -rA -W error tests/test_a.py", "modified_nodes": "[]", "is_no_nodes": "True",
+}  # fmt: skip
+R2E = {
+    "repo_name": "sympy", "docker_image": "owner/sympy_final:1", "commit_hash": COMMIT, "problem_statement": "P",
+    "parsed_commit_content": "{}", "execution_result_content": "{}", "expected_output_json": "{}",
+}  # fmt: skip
 
 
 def saved(folder: Path, *rows: dict[str, Any]) -> Path:
@@ -160,7 +170,43 @@ def test_relatives_are_read_and_refused_by_name(tmp_path: Path) -> None:
     assert refused[0].reason.startswith("no recipe: a SWE-smith row names no commit")
     report = import_rows(tmp_path / "rows.jsonl", tmp_path / "suite")
     assert "its language is 'go': only tests of Python are run from such rows." in report.refused
-    assert "no recipe: the table does not know the repository 'a/b'." in report.refused
+    unknown = "no recipe: the table does not know the repository 'a/b'. "
+    assert unknown + "Give the row an install_config, as SWE-rebench has it, or a docker_image." in report.refused
+
+
+def test_a_polybench_row_says_the_same_with_other_keys(tmp_path: Path) -> None:
+    java = {**POLY, "instance_id": "google__gson-1", "language": "Java", "test_command": "mvn test -Dtest=ATest"}
+    rows, refused = sort_rows(saved(tmp_path, POLY, java))
+    assert not refused
+    row = rows[0]
+    assert isinstance(row, SweRow)
+    assert row.fail_to_pass == ("tests/test_a.py::test_a", "tests/test_a.py::TestB::test_b[1:2]")
+    assert row.pass_to_pass == ("tests/test_a.py::t",)
+    assert row.task_parts().tests.arguments == ("-W", "error")
+    report = import_rows(tmp_path / "rows.jsonl", tmp_path / "suite")
+    assert [each.task for each in report.tasks] == ["pallets__flask-7"]
+    assert list(report.refused) == ["its language is 'Java': only tests of Python are run from such rows."]
+
+
+def test_an_r2e_row_is_refused_by_name_and_what_is_near_none_by_the_keys_of_swe_bench(tmp_path: Path) -> None:
+    _, refused = sort_rows(saved(tmp_path, R2E, {"instance_id": "a__b-1", "messages": []}))
+    assert refused[0].reason.startswith("no recipe: an R2E-Gym row brings no tests")
+    assert refused[1].reason == "repo is missing; test_patch is missing; problem_statement is missing"
+
+
+@pytest.mark.parametrize("text", [json.dumps(REBENCH["install_config"]), repr(REBENCH["install_config"])])
+def test_an_install_config_may_be_the_text_of_one(text: str) -> None:
+    assert SweRow.model_validate({**REBENCH, "install_config": text}) == SweRow.model_validate(REBENCH)
+
+
+def test_an_install_config_that_is_no_object_is_refused_and_an_empty_one_is_none(tmp_path: Path) -> None:
+    assert SweRow.model_validate({**REBENCH, "install_config": ""}).install_config is None
+    rows = [{**REBENCH, "instance_id": name, "install_config": text} for name, text in (("a", "x"), ("b", "[1]"))]
+    _, refused = sort_rows(saved(tmp_path, *rows))
+    assert [each.reason for each in refused] == [
+        "install_config is not JSON: column 1: expecting value",
+        "install_config is a list",
+    ]
 
 
 def test_task_folders(tmp_path: Path) -> None:

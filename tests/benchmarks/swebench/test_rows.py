@@ -47,6 +47,18 @@ def test_a_row_becomes_a_task_with_its_recipe(tmp_path: Path) -> None:
     assert (tmp_path / "pallets__flask-1/tests/test.patch").read_text() == SWE["test_patch"]
 
 
+def test_the_next_patch_release_stands_in_for_what_conda_alone_built_for_a_python() -> None:
+    for python, installed in (("3.9.20", "numpy==1.19.3\nscipy==1.5.4\n"), ("3.6.13", "numpy==1.19.2\nscipy==1.5.2\n")):
+        pins = f"  - numpy=1.19.2=py39hc896f84_1\n  - python={python}=h12\n  - scipy=1.5.2=py39hf56f3a7_0\n"
+        parts = made(environment=f"name: t\ndependencies:\n{pins}").task_parts()
+        assert parts.files["environment/requirements.in"].decode() == installed
+        assert (parts.notes == ()) is (python == "3.6.13")
+    assert made(environment=f"\ndependencies:\n{pins}".replace("3.6.13", "3.9.20")).task_parts().notes == (
+        "numpy==1.19.3 stands in for numpy==1.19.2, of which there is no wheel",
+        "scipy==1.5.4 stands in for scipy==1.5.2, of which there is no wheel",
+    )
+
+
 def test_a_frozen_environment_stands_in_for_the_table(tmp_path: Path) -> None:
     row = made(version="2.0").with_environment(environment_of("3.10.15"))
     parts = row.task_parts()

@@ -7,8 +7,8 @@ it mostly has the same name; libraries that are not Python's are left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from repoassay.errors import BadInput
@@ -44,6 +44,11 @@ _PASSED_OVER = frozenset({
     # C clients of servers that no sandbox has; they have no wheels, and the tests that want them are skipped.
     "pylibmc", "pywatchman",
 })  # fmt: skip
+_IN_PLACE = {"3.9": {"numpy==1.19.2": "numpy==1.19.3", "scipy==1.5.2": "scipy==1.5.4"}}
+"""By release line, what conda built and the index has no wheel of -> the next patch release that it has one of.
+
+Their sources cannot be built with what the index has today, or take an hour.
+"""
 _LATER = timedelta(days=120)
 
 
@@ -56,12 +61,14 @@ class FrozenEnvironment:
         requirements: `NAME==VERSION`, by name.
         exclude_newer: The day until which packages count, `YYYY-MM-DD`: somewhat after it was made.
         passed_over: Names of packages that were left out.
+        replaced: `NAME==VERSION` -> what is installed in place of it.
     """
 
     python: str
     requirements: tuple[str, ...]
     exclude_newer: str | None
     passed_over: tuple[str, ...]
+    replaced: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_environment(text: str) -> FrozenEnvironment:
@@ -87,12 +94,9 @@ def read_environment(text: str) -> FrozenEnvironment:
             pins[found] = version
     if not re.fullmatch(r"3\.\d{1,2}", python):
         raise BadInput("its frozen environment names no Python 3.", "Give an environment.yml that conda has frozen.")
-    return FrozenEnvironment(
-        python,
-        tuple(f"{name}=={version}" for name, version in sorted(pins.items())),
-        (day + _LATER).isoformat() if day else None,
-        tuple(sorted(set(left) - {"pip"})),
-    )
+    listed, replaced = _listed(pins, python)
+    until = (day + _LATER).isoformat() if day else None
+    return FrozenEnvironment(python, listed, until, tuple(sorted(set(left) - {"pip"})), replaced)
 
 
 def read_requirements(text: str, python: str, environment: str = "") -> FrozenEnvironment:
@@ -117,8 +121,16 @@ def read_requirements(text: str, python: str, environment: str = "") -> FrozenEn
         else:
             pins[name] = version
     day = _day(exported.get("ca-certificates", ""))
-    listed = tuple(f"{name}=={version}" for name, version in sorted(pins.items()))
-    return FrozenEnvironment(python, listed, (day + _LATER).isoformat() if day else None, tuple(sorted(set(left))))
+    listed, replaced = _listed(pins, python)
+    until = (day + _LATER).isoformat() if day else None
+    return FrozenEnvironment(python, listed, until, tuple(sorted(set(left))), replaced)
+
+
+def _listed(pins: Mapping[str, str], python: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    """Requirements by name, and which of them stand in place of another version."""
+    wanted = [f"{name}=={version}" for name, version in sorted(pins.items())]
+    replaced = {pin: known for pin in wanted if (known := _IN_PLACE.get(python, {}).get(pin))}
+    return tuple(replaced.get(pin, pin) for pin in wanted), replaced
 
 
 def _packages(text: str) -> Iterator[tuple[str, str, str | None]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repoassay.benchmarks.swebench.relatives import MultiRow, SmithRow
+from repoassay.benchmarks.swebench.relatives import MultiRow, PolyRow, R2ERow, SmithRow
 from repoassay.benchmarks.swebench.rows import SweRow
 
-__all__ = ["MultiRow", "SmithRow", "SweRow"]
+__all__ = ["MultiRow", "PolyRow", "R2ERow", "SmithRow", "SweRow"]

@@ -19,7 +19,7 @@ from repoassay.formats import REQUIREMENTS, Row, RowId, TaskParts, Text, parse_j
 from repoassay.text import quote
 from repoassay.types import Environment, HiddenTests
 
-__all__ = ["Ids", "Moment", "SweRow", "published_image"]
+__all__ = ["Ids", "Moment", "SweRow", "listed_ids", "published_image"]
 
 _SECONDS = 1800.0
 """What SWE-bench gives the tests of a row."""
@@ -32,21 +32,29 @@ _PUBLISHED = "swebench/sweb.eval.x86_64.{}:latest"
 """What SWE-bench calls its images, by id."""
 _TOUCHED = re.compile(r"^\+\+\+ (?:b/)?([^\t\n\r]+)", re.MULTILINE)
 _PYTHON = (".py", ".pyi", ".pyx", ".pyw")
+_GIVE = "Give the row an install_config, as SWE-rebench has it, or a docker_image."
 _OLDEST = "3.6"
 """The oldest release line that there are interpreters of."""
 
 
-def _ids(value: object) -> object:
+def listed_ids(value: object) -> object:
     """The published files have the lists as JSON strings, SWE-bench Pro as Python's."""
     if isinstance(value, str):
-        value = _listed(value) if value.strip() else []
+        value = _written(value, list, "write a list of test ids") if value.strip() else []
     if value is None:
         return ()
     return tuple(value) if isinstance(value, list) else value
 
 
-def _listed(text: str) -> object:
-    """A list as JSON, or as Python writes it.
+def _object(value: object) -> object:
+    """SWE-rebench's tables have an object of their own, copies of them its text."""
+    if not isinstance(value, str):
+        return value
+    return _written(value, dict, "write an object, as SWE-rebench has it") if value.strip() else None
+
+
+def _written(text: str, kind: type, remedy: str) -> object:
+    """What a text holds as JSON, or as Python writes it, where that is of one type.
 
     Raises:
         ValueError: When it is neither.
@@ -54,12 +62,12 @@ def _listed(text: str) -> object:
     try:
         return parse_json(text)
     except ValueError as error:
-        refused = ValueError(f"{error}; write a list of test ids")
+        refused = ValueError(f"{error}; {remedy}")
     try:
         found = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         raise refused from None
-    if not isinstance(found, list):
+    if not isinstance(found, kind):
         raise refused
     return found
 
@@ -76,7 +84,7 @@ def _image(value: object) -> object:
     return value if isinstance(value, str) else ""
 
 
-Ids = Annotated[tuple[str, ...], BeforeValidator(_ids)]
+Ids = Annotated[tuple[str, ...], BeforeValidator(listed_ids)]
 Moment = Annotated[str, BeforeValidator(_moment)]
 
 
@@ -134,7 +142,7 @@ class SweRow(Row):
     created_at: Moment = ""
     environment: Text = ""
     requirements: Text = ""
-    install_config: InstallConfig | None = None
+    install_config: Annotated[InstallConfig | None, BeforeValidator(_object)] = None
     test_cmds: Words = ()
     language: Text = Field(default="", validation_alias=AliasChoices("repo_language", "language"))
     docker_image: Annotated[str, BeforeValidator(_image)] = Field(
@@ -221,7 +229,7 @@ class SweRow(Row):
         if isinstance(found, str):
             if self.docker_image:
                 return None
-            raise BadInput(f"{found}.")
+            raise BadInput(f"{found}.", _GIVE)
         return found.model_copy(update={"arguments": pytest_arguments(self.test_cmds)}) if self.test_cmds else found
 
     def _environment(self, recipe: RepositoryRecipe) -> tuple[Environment, bytes, tuple[str, ...]]:
@@ -235,8 +243,10 @@ class SweRow(Row):
             notes.append(f"{why}; the recipe is that of {recipe.version}")
         if frozen is None:
             notes.append("no frozen environment: versions are the table's, and the newest of the day it gives")
-        elif frozen.passed_over:
-            notes.append(f"left out of the frozen environment: {', '.join(frozen.passed_over)}")
+        else:
+            if frozen.passed_over:
+                notes.append(f"left out of the frozen environment: {', '.join(frozen.passed_over)}")
+            notes += [f"{new} stands in for {old}, of which there is no wheel" for old, new in frozen.replaced.items()]
         pins = frozen.requirements if frozen else recipe.requires
         environment = Environment(
             python=python,
