@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from repoassay.benchmarks.resq import ResqRow
 from repoassay.benchmarks.swebench import SweRow
-from repoassay.benchmarks.swebench.relatives import MultiRow, SmithRow
+from repoassay.benchmarks.swebench.relatives import MultiRow, PolyRow, R2ERow, SmithRow
 from repoassay.errors import BadInput, Unavailable
 from repoassay.formats import EditRow, Row, RowId, TaskParts, row_tasks
 from repoassay.formats.row_formats import bundled_formats, to_row
@@ -70,7 +70,7 @@ class FailingRow(NoteRow):
 
 
 def test_the_bundled_formats_make_rows_of_the_protocol() -> None:
-    assert set(bundled_formats()) == {ResqRow, SweRow, MultiRow, SmithRow}
+    assert set(bundled_formats()) == {ResqRow, SweRow, MultiRow, PolyRow, R2ERow, SmithRow}
     resq = ResqRow(id="a", repo_url="u", instruction="i", test_script="s")
     swe = SweRow(instance_id="a", repo="u", test_patch="t", problem_statement="i", fail_to_pass=("x",))
     for row in (resq, swe, NoteRow(note="a")):

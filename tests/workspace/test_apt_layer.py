@@ -82,13 +82,15 @@ def test_packages_are_unpacked_and_found(tmp_path: Path, cache: Cache, sandbox: 
     assert found["LD_LIBRARY_PATH"] == f"/env/apt/{libraries}:/env/apt/usr/lib"
     assert found["PKG_CONFIG_PATH"] == f"/env/apt/{libraries}/pkgconfig"
     assert found["CMAKE_PREFIX_PATH"] == "/env/apt/usr"
-    assert not {"CPATH", "RUBYLIB", "COB_CONFIG_DIR"} & set(found)
+    assert not {"CPATH", "GS_LIB", "RUBYLIB", "COB_CONFIG_DIR"} & set(found)
     lua = ("usr/share/lua/5.1", "usr/share/lua/5.3", f"{libraries}/lua/5.3")
     perl = ("usr/share/perl5", f"{libraries}/perl5/5.36")
     ruby = ("usr/lib/ruby/3.1.0", f"{libraries}/ruby/3.1.0")
-    for folder in (*lua, *perl, *ruby, "etc/gnucobol", "usr/share/gnucobol/copy"):
+    ghostscript = [f"usr/share/ghostscript/10.00.0/{each}" for each in ("Resource/Font", "Resource/Init", "lib")]
+    for folder in (*lua, *perl, *ruby, *ghostscript, "etc/gnucobol", "usr/share/gnucobol/copy"):
         (environment / "apt" / folder).mkdir(parents=True)
     found = search_paths(environment)
+    assert found["GS_LIB"].split(":") == [f"/env/apt/{folder}" for folder in ghostscript]
     assert found["RUBYLIB"] == f"/env/apt/usr/lib/ruby/3.1.0:/env/apt/{libraries}/ruby/3.1.0"
     assert found["PERL5LIB"] == f"/env/apt/usr/share/perl5:/env/apt/{libraries}/perl5/5.36"
     assert found["LUA_PATH"] == "/env/apt/usr/share/lua/5.1/?.lua;/env/apt/usr/share/lua/5.1/?/init.lua;;"

@@ -107,8 +107,10 @@ def test_a_commit_of_a_repository_with_history_brings_nothing_else(
 
 def test_a_revision_that_is_not_there_is_a_fault_and_not_kept(upstream: Path, tmp_path: Path) -> None:
     cache = Cache(tmp_path / "own")
-    with pytest.raises(InfraFault, match="git fetch failed"):
+    with pytest.raises(InfraFault, match=r"upstream lacks the commit 111111111111\. Get a whole copy"):
         checkout(a_task(tmp_path, f"git:{upstream.as_uri()}", "1" * 40), None, cache)
+    with pytest.raises(InfraFault, match=r"git fetch failed(?s:.*) Check the network, or name a mirror\."):
+        checkout(a_task(tmp_path, "git:file:///nowhere", "1" * 40), None, cache)
     assert list((tmp_path / "own/checkouts").iterdir()) == []
 
 

@@ -232,12 +232,11 @@ def fetch_folders(url: str, revision: str, folders: Sequence[str], into: Path, *
     try:
         run_git(into, "fetch", "--quiet", "--depth=1", "--no-tags", *partial, "origin", revision, seconds=1800)
     except InfraFault as error:
-        if "unable to read" in str(error):
-            raise InfraFault(
-                f"The repository {url} lacks files of its commit {revision[:12]}: it is not a whole copy.",
-                "Get a whole one, with git clone --mirror.",
-            ) from error
-        raise
+        for sign, what in {"unable to read": "files of its", "not our ref": "the"}.items():
+            if sign in str(error):
+                remedy = "Get a whole copy, with git clone --mirror."
+                raise InfraFault(f"The repository {url} lacks {what} commit {revision[:12]}.", remedy) from error
+        raise InfraFault(str(error), "Check the network, or name a mirror.") from error
     run_git(into, "checkout", "--quiet", "--detach", "FETCH_HEAD", seconds=1800)
     shutil.rmtree(into / ".git")
     lacking = [folder for folder in folders if not (into / folder).is_dir()]

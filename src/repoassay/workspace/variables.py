@@ -57,6 +57,7 @@ def _apt_paths(environment: Path) -> dict[str, list[str]]:
         "PKG_CONFIG_PATH": there("usr/lib/*-linux-gnu*/pkgconfig", "usr/lib/pkgconfig", "usr/share/pkgconfig"),
         "CMAKE_PREFIX_PATH": there("usr"),
         "GVBINDIR": there("usr/lib/*-linux-gnu*/graphviz")[:1],
+        "GS_LIB": there("usr/share/ghostscript/[0-9]*/Resource/[FI]*", "usr/share/ghostscript/[0-9]*/lib"),
         "RUBYLIB": there("usr/lib/ruby/vendor_ruby", "usr/lib/ruby/[0-9]*", "usr/lib/*-linux-gnu*/ruby/[0-9]*"),
         "PERL5LIB": there("usr/share/perl5", "usr/lib/*-linux-gnu*/perl5/[0-9]*"),
         **_lua_paths(there("usr/share/lua/5.[0-9]"), "?.lua", "?/init.lua"),

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from interrupts import interruptible
 from json_answers import data_of
 from repoassay.benchmarks.swebench.evaluation import sorted_predictions
 from repoassay.benchmarks.swebench.predictions import Prediction, read_predictions
@@ -18,6 +23,7 @@ from repoassay.tasks import find_suite
 from swe_rows import SWE
 from ten_lines import STARTER
 
+REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 GOOD, BAD, EMPTY, BROKEN = (
     "edit-ledger-account-prefix", "edit-ledger-monthly", "edit-ledger-elided-amount", "edit-cachetools-peek"
 )  # fmt: skip
@@ -64,15 +70,50 @@ def test_predictions_in_and_reports_out(tmp_path: Path, predictions: Path) -> No
     [error] = found["errors"]
     assert error["outcome"] == "patch_failed"
     assert error["reason"]
-    assert "(known)" not in again.output  # nothing but JSON is printed
+    assert "(known)" not in again.stdout  # which is JSON alone
+    assert f"{'PASS':<12} {GOOD}  (known)" in again.stderr.splitlines()
+
+
+def test_ctrl_c_says_what_was_reached(tmp_path: Path) -> None:
+    names = sorted(task.task.id for task in find_suite(STARTER).tasks if task.task.kind.changes_repository)
+    patch = "--- /dev/null\n+++ b/NOTES\n@@ -0,0 +1 @@\n+Nothing.\n"
+    (tmp_path / "preds.jsonl").write_text("".join(json.dumps(prediction(name, patch)) + "\n" for name in names))
+    words = ["swebench", "run", "--predictions", "preds.jsonl", "--suite", STARTER, "--no-cache", "--json"]
+    with interruptible():
+        running = subprocess.Popen(
+            [REPOASSAY, *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+    assert running.stderr is not None
+    told = [running.stderr.readline() for _ in range(2)]
+    running.send_signal(signal.SIGINT)
+    answer, rest = running.communicate(timeout=120)
+    assert running.returncode == 130, rest
+    assert told[1].startswith("FAIL ")
+    found = json.loads(answer)
+    said = (
+        rf"Stopped after (\d+) of {len(names)} predictions \(\1 FAIL\)\. Repeat the command: with --no-cache all is.*"
+    )
+    assert found["data"] is None and re.fullmatch(said, found["problems"][0])
+    reports = list((tmp_path / "logs/run_evaluation/repoassay/org__model").iterdir())
+    assert 1 <= len(reports) < len(names)
 
 
 def test_the_solutions_as_predictions(tmp_path: Path) -> None:
-    result = run(tmp_path, "--predictions", "gold", "--suite", str(STARTER), "--instance", GOOD)
+    words = ("--predictions", "gold", "--suite", str(STARTER), "--instance", GOOD, "--instance", "no*")
+    result = run(tmp_path, *words)
     assert result.exit_code == 0, result.output
-    assert result.stderr.startswith("Judging 1 predictions; the environment and the proof of a new one")
+    idle, told = result.stderr.split("\n", 1)
+    assert idle == "No prediction matches 'no*'; the others are judged."
+    assert told.startswith("Judging 1 predictions; the environment and the proof of a new one")
     report = json.loads((tmp_path / "gold.repoassay.json").read_text())
     assert (report["total_instances"], report["resolved_ids"]) == (1, [GOOD])
+
+
+def test_a_place_for_reports_that_cannot_be_made_is_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    result = run(tmp_path / "file/x", "--predictions", "gold", "--suite", str(STARTER), "--instance", GOOD)
+    assert isinstance(result.exception, BadInput)
+    assert "file/x' cannot be made: Not a directory. Choose another folder." in str(result.exception)
 
 
 def test_an_instance_that_is_no_task_is_an_error_and_stops_none(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,25 +67,33 @@ def run(
     """
     from repoassay.benchmarks.swebench.evaluation import evaluate_predictions
     from repoassay.engine import GradingContext, SubmissionEngine
+    from repoassay.errors import BadInput, Interrupted
     from repoassay.exits import interrupt_sets
     from repoassay.records import VerdictCache
     from repoassay.sandbox import Cache, open_sandbox
+    from repoassay.text import quote
 
     store = Cache()
     found = instance_tasks(dataset, suite, (mirrors, mirrors_folder, environments), store.path / "rows")
     selection = _predictions(predictions, found, instances)
+    try:
+        out.mkdir(parents=True, exist_ok=True)  # before hours of work
+    except OSError as error:
+        raise BadInput(f"--out {quote(out)} cannot be made: {error.strerror}.", "Choose another folder.") from error
     bench = GradingContext(found.repositories, store, open_sandbox(isolation, store), timeout=timeout)
     known = VerdictCache(store.path / "verdicts.sqlite") if cache else None
     cancel = threading.Event()
     every = [name for name in (*found.tasks, *found.refused) if not instances or name in selection]
+    progress = _Progress(len([each for each in selection.values() if each.patch]))
     with SubmissionEngine(found.tasks, bench, workers, known, refused=found.refused) as engine:
         for name in selection:
             engine.check(name)
-        with (
-            interrupt_sets(cancel, "Repeat the command: verdicts that were reached are known."),
-            _Progress(len([each for each in selection.values() if each.patch]), as_json) as progress,
-        ):
-            done = evaluate_predictions(engine, selection, every, out, run_id, cancel=cancel, progress=progress)
+        try:
+            with interrupt_sets(cancel, "Repeat the command."), progress as tell:
+                done = evaluate_predictions(engine, selection, every, out, run_id, cancel=cancel, progress=tell)
+        except Interrupted:
+            kept = "verdicts that were reached are known" if cache else "with --no-cache all is judged anew"
+            raise Interrupted(f"Stopped after {progress.reached}.", f"Repeat the command: {kept}.") from None
     assert done is not None  # else the block has raised
     _print(done, as_json)
     raise SystemExit(1 if done.unjudged else 0)
@@ -123,22 +132,26 @@ def _predictions(path: Path, found: RowTasks, globs: tuple[str, ...]) -> dict[st
         selection = gold_predictions(found.tasks, filter(wanted, found.tasks))
     else:
         selection = {name: each for name, each in read_predictions(path).items() if wanted(name)}
+    idle = [glob for glob in globs if not any(fnmatchcase(name, glob) for name in selection)]
     if not selection:
         raise BadInput(f"No prediction matches {' or '.join(map(quote, globs))}.", "Correct --instance.")
+    if idle:
+        click.echo(f"No prediction matches {' or '.join(map(quote, idle))}; the others are judged.", err=True)
     return selection
 
 
 class _Progress:
-    """One line an instance, or a bar on a terminal."""
+    """One line an instance, or a bar on a terminal; on standard error, since JSON has the other one for itself."""
 
-    def __init__(self, total: int, quiet: bool) -> None:
+    def __init__(self, total: int) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         self._console = Console(stderr=True)
-        self._quiet, self._plain, self._total = quiet, not quiet and not self._console.is_terminal, total
+        self._plain, self._total = not self._console.is_terminal, total
+        self._words: Counter[str] = Counter()
         columns = (TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bar = Progress(*columns, console=self._console, disable=quiet or self._plain, transient=True)
+        self._bar = Progress(*columns, console=self._console, disable=self._plain, transient=True)
         self._row = self._bar.add_task("judging", total=total)
 
     def __enter__(self) -> Callable[[Prediction, Verdict, bool], object]:
@@ -151,13 +164,18 @@ class _Progress:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
+    @property
+    def reached(self) -> str:
+        """How many verdicts were reached, and which."""
+        words = ", ".join(f"{count} {name}" for name, count in self._words.most_common())
+        return f"{self._words.total()} of {self._total} predictions{words and f' ({words})'}"
+
     def _tell(self, prediction: Prediction, verdict: Verdict, cached: bool) -> None:
         from repoassay.engine import word
         from repoassay.text import printable
 
         self._bar.advance(self._row)
-        if self._quiet:
-            return
+        self._words[word(verdict)] += 1
         line = f"{word(verdict):<12} {printable(prediction.instance)}{'  (known)' if cached else ''}"
         if word(verdict) == "ERROR" and verdict.comments:
             line += f"  {printable(verdict.comments[0], 600)}"
