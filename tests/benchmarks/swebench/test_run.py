@@ -45,7 +45,7 @@ def run(folder: Path, *arguments: str) -> Result:
 def predictions(tmp_path: Path) -> Path:
     file = tmp_path / "preds.json"
     useless = "--- /dev/null\n+++ b/NOTES\n@@ -0,0 +1 @@\n+Nothing.\n"
-    given = [prediction(GOOD, patch_for(GOOD)), prediction(BAD, useless), prediction(EMPTY, None)]
+    given = [prediction(GOOD, patch_for(GOOD)), prediction(BAD, useless), prediction(EMPTY, " \n")]
     given.append(prediction(BROKEN, "nonsense"))
     file.write_text(json.dumps({str(each["instance_id"]): each for each in given}))
     return file
@@ -78,7 +78,7 @@ def test_ctrl_c_says_what_was_reached(tmp_path: Path) -> None:
     names = sorted(task.task.id for task in find_suite(STARTER).tasks if task.task.kind.changes_repository)
     patch = "--- /dev/null\n+++ b/NOTES\n@@ -0,0 +1 @@\n+Nothing.\n"
     (tmp_path / "preds.jsonl").write_text("".join(json.dumps(prediction(name, patch)) + "\n" for name in names))
-    words = ["swebench", "run", "--predictions", "preds.jsonl", "--suite", STARTER, "--no-cache", "--json"]
+    words = ["swebench", "run", "--predictions", "preds.jsonl", "--suite", str(STARTER), "--no-cache", "--json"]
     with interruptible():
         running = subprocess.Popen(
             [REPOASSAY, *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

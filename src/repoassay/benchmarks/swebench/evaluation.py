@@ -86,7 +86,7 @@ def evaluate_predictions(
         cancel: Set it to give up what is under way.
         progress: Told of each verdict, and whether it was known already.
     """
-    pending = sorted_predictions([each for each in predictions.values() if each.patch], engine.tasks)
+    pending = sorted_predictions([each for each in predictions.values() if not each.is_empty], engine.tasks)
     verdicts: dict[str, Verdict] = {}
     answers = engine.grade_many(((each.instance, each.patch) for each in pending), cancel)
     for prediction, answer in zip(pending, answers, strict=False):

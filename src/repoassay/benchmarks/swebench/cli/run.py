@@ -84,7 +84,7 @@ def run(
     known = VerdictCache(store.path / "verdicts.sqlite") if cache else None
     cancel = threading.Event()
     every = [name for name in (*found.tasks, *found.refused) if not instances or name in selection]
-    progress = _Progress(len([each for each in selection.values() if each.patch]))
+    progress = _Progress(len([each for each in selection.values() if not each.is_empty]))
     with SubmissionEngine(found.tasks, bench, workers, known, refused=found.refused) as engine:
         for name in selection:
             engine.check(name)
