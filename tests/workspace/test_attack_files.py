@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from repoassay.errors import InfraFault
-from repoassay.sandbox.protocol import Access, Completed, ExportSpec, Mount
+from repoassay.sandbox.protocol import Access, Completed, ExportSpec, Mount, Sandbox
 from repoassay.tasks import digest_folder
 from repoassay.types.files import FileEdit
 
@@ -134,12 +134,16 @@ def test_links_in_the_output_lead_nowhere(inside: Inside, tmp_path: Path) -> Non
     assert (naive / "copied/a").read_text() == "ground truth"
 
 
-def test_a_collected_folder_that_became_a_link_is_not_followed(inside: Inside, tmp_path: Path) -> None:
+def test_a_collected_folder_that_became_a_link_is_not_followed(
+    inside: Inside, sandbox: Sandbox, tmp_path: Path
+) -> None:
     (tmp_path / "host/below").mkdir(parents=True)
     (tmp_path / "host/below/secret.txt").write_text("ground truth")
     into = tmp_path / "got"
     code = "import os, sys; os.symlink(sys.argv[1], '/tmp/link')"
     for source in ("/tmp/link", "/tmp/link/below", "/tmp/x/../link/below"):
+        if sandbox.name.startswith("http") and ".." in source:
+            continue  # which its server refuses to be asked for
         done = inside(code, str(tmp_path / "host"), collect=(ExportSpec(source, into),))
         assert len(done.rejected) == 1
         assert list(into.iterdir()) == []
@@ -207,6 +211,7 @@ def test_folders_of_any_name_can_be_mounted(inside: Inside, tree: Path, tmp_path
     assert done.stdout == b"as it was\nas it was\n\n", done.stderr
 
 
+@pytest.mark.namespaces_alone
 def test_where_no_overlay_can_be_mounted_a_copy_does_the_same(inside: Inside) -> None:
     # Overlays refuse file systems that compare names in their own way, as /proc/sys does.
     source = Path("/proc/sys/kernel/random")
