@@ -18,7 +18,7 @@ from repoassay.sandbox.protocol import Command
 from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder
 from repoassay.tasks.suite import find_suite
-from repoassay.types import Limits
+from repoassay.types import Limits, TaskKind
 from repoassay.workspace.preparation import PreparedTask
 
 TASK = """\
@@ -139,6 +139,18 @@ def test_a_description_that_is_no_text_file_is_none(run: Run, script: str) -> No
     assert pull.description == ""
     assert b"+# more" in pull.diff
     assert worked.verdict.outcome.value == "not_gradable"
+
+
+def test_an_output_behind_a_link_is_submitted_as_what_it_leads_to(tmp_path: Path) -> None:
+    starter, cache = find_suite("starter"), Cache()
+    task = next(folder for folder in starter.tasks if folder.task.kind is TaskKind.DELIVERABLE)
+    script = "mkdir made; echo yes > made/one; ln -s ../repo/made/one ../output/one; ln -s ../repo/made ../output/all; "
+    script += f"ln -s {Path(__file__)} ../output/host; ln -s / ../output/everything"
+    bench = GradingContext(starter.repositories, cache, open_sandbox("namespaces", cache))
+    worked = work(task, Script(script), bench, tmp_path, entry=AttemptContext("attempt", graded=False))
+    assert [file.path for file in worked.submission.files] == ["all/one", "one"]
+    assert {file.path for file in worked.submission.rejected} == {"host", "everything"}
+    assert (tmp_path / "submission/one").read_text() == "yes\n"
 
 
 def test_the_prompt_says_where_everything_is(suite: Path) -> None:

@@ -61,7 +61,7 @@ def crossing(layout: PreparedTask, files: Path) -> Iterator[Crossing]:
     files.mkdir(parents=True, exist_ok=True)
     task = layout.folder.task
     if task.kind is TaskKind.DELIVERABLE:
-        whole = ExportSpec("/workspace/output", files, max_bytes=task.outputs.max_bytes, skip=(".git",))
+        whole = ExportSpec("/workspace/output", files, max_bytes=task.outputs.max_bytes, skip=(".git",), links=())
         yield Crossing(layout, files, files, (whole,))
         return
     with temporary_folder("tree") as scratch:
