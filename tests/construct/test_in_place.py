@@ -103,6 +103,23 @@ def test_lost_tests_refuse_a_task_with_their_share(
 
 
 @pytest.mark.exhaustive
+@pytest.mark.parametrize("ends", [True, False])
+def test_names_that_only_failures_at_the_base_have_are_no_lost_tests(
+    ends: bool, tmp_path: Path, cache: Cache, sandbox: Sandbox
+) -> None:
+    repo = fixed(tmp_path / "shop")
+    repo.git("reset", "--quiet", "--hard", "HEAD~1")
+    tables = ["import pytest\n", "\n\nNAMES = getattr(shop, 'NAMES', ['old'])\n"]
+    new = "\n\n@pytest.mark.parametrize('name', NAMES)\ndef test_name(name):\n    assert shop.NAMES\n"
+    new += "" if ends else "\n\ndef test_end():\n    import os\n    os._exit(0)\n"
+    code = VERSION + CODE + "\n\nNAMES = ['new']\n"
+    repo.commit({"shop.py": code, "tests/test_shop.py": tables[0] + OLD.partition("def")[0] + tables[1] + new}, "Name")
+    made = make(repo, tmp_path / "suite", cache, sandbox)
+    assert made.finding is (ProofFinding.SOUND if ends else ProofFinding.LOSSY), (made.reasons, made.derivation)
+    assert {case.id for case in made.proven.cases} >= {"tests/test_shop.py::test_name[new]"}
+
+
+@pytest.mark.exhaustive
 def test_extras_are_tried_where_tests_fail_and_no_message_names_a_package(
     tmp_path: Path, cache: Cache, sandbox: Sandbox
 ) -> None:

@@ -16,7 +16,7 @@ from construct.trees import project
 from repoassay.construct import ProofFinding, TaskRequest, construct_commit
 from repoassay.construct.node.recipe import node_recipes
 from repoassay.construct.node.scripts import NodeTestCommand, find_test_command
-from repoassay.construct.node.tests import find_node_tests
+from repoassay.construct.node.tests import NodeTests, find_node_tests
 from repoassay.errors import BadInput
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Sandbox
@@ -47,6 +47,9 @@ def command(scripts: dict[str, str], *installed: str) -> NodeTestCommand:
     ("npm run lint && tap --100 --ts --node-arg=--no-warnings test/*.js && jest test/jest", "tap",
      ("--ts", "--node-arg=--no-warnings"), ()),
     ("nyc tape -r esm -i .gitignore 'test/**/*.js' | tap-spec", "tape", ("-r", "esm"), ()),
+    ("uvu -r tsm tests '\\.test\\.ts$' -i fixtures", "uvu", ("-r", "tsm"), ()),
+    ("pnpm run /^unit:/", "vitest", (), ()),
+    ("bnt --coverage 100", "node", (), ()),
 ])  # fmt: skip
 def test_a_test_script_is_read(script: str, reader: str, arguments: tuple[str, ...], before: tuple[str, ...]) -> None:
     more = {"build": "rollup -c", "lint": "eslint .", "unit:all": "vitest"}
@@ -79,11 +82,15 @@ def test_a_script_that_calls_itself_has_an_end() -> None:
 
 def test_without_a_script_the_packages_tell() -> None:
     for scripts in ({"build": "tsc"}, {"test": "eslint && grunt test"}, {"test": "babel-node tasks/unit.js"}):
-        assert command(scripts, "left-pad", "mocha").reader == "mocha"
+        assert command(scripts, "left-pad", "mocha") == NodeTestCommand("mocha")
+    unknown = command({"test": "hammer run test"}, "mocha")
+    assert unknown == NodeTestCommand("mocha", unknown="hammer")
+    tests = NodeTests(project({}), unknown)
+    assert "What 'hammer' does" in node_recipes(tests, tests.project, DAY, ())[0].derivation[1]
 
 
 @pytest.mark.parametrize(("package", "why"), [
-    ({"scripts": {"test": "tsc && hammer run test"}, "devDependencies": {"mocha": "^9"}}, "run with 'hammer'"),
+    ({"scripts": {"test": "tsc && hammer run test"}}, "run with 'hammer'"),
     ({"scripts": {"test": "karma start"}}, "run with 'karma'"), ({}, "No script in package.json"), ([], "No script"),
     ({"scripts": {"test": 3}}, "No script"),
 ])  # fmt: skip
@@ -107,6 +114,8 @@ def test_files_are_tests_by_name_place_and_content() -> None:
     ({"package-lock.json": "{}"}, "npm ci ", ">=18"),
     ({}, "npm install ", ">=16"),
     ({"pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}, "npm exec --yes --package=pnpm@9.15.9 -- pnpm install", ">=16"),
+    ({"pnpm-lock.yaml": "lockfileVersion: '9.0'\n", "pnpm-workspace.yaml": "allowBuilds:\n  a: true\n"},
+     "npm exec --yes --package=pnpm@10.15.0 -- pnpm install", ">=16"),
     ({"yarn.lock": ""}, "npm install ", ">=16"),
 ])  # fmt: skip
 def test_packages_are_installed_by_lock_file_or_date(files: dict[str, str], command: str, node: str) -> None:
@@ -211,6 +220,22 @@ export const test = (name, run) => {
 process.on('exit', () => console.log(`\\n1..${number}\\n# tests ${number}`));
 """
 """What prints TAP as tape does: without a word on what stands within what."""
+UVU = """\
+const tests = [];
+export const test = (name, handler) => tests.push({name, handler});
+setTimeout(async () => {
+\tfor (const {handler} of tests) {
+\t\ttry {
+\t\t\tawait handler({__suite__: ''});
+\t\t\tprocess.stdout.write('\\u2022 ');
+\t\t} catch {
+\t\t\tprocess.stdout.write('\\u2718 ');
+\t\t\tprocess.exitCode = 1;
+\t\t}
+\t}
+});
+"""
+"""What keeps and marks tests as uvu does."""
 
 
 def test_a_change_without_tests_in_javascript_is_told_so(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
@@ -224,7 +249,7 @@ def test_a_change_without_tests_in_javascript_is_told_so(tmp_path: Path, cache: 
 
 @pytest.mark.skipif(shutil.which("npm", path="/usr/local/bin:/usr/bin:/bin") is None, reason="no node with npm")
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("runner", ["node", "borp", "tap", "tape"])
+@pytest.mark.parametrize("runner", ["node", "borp", "tap", "tape", "uvu"])
 def test_a_fix_of_a_package_becomes_a_task_with_nothing_typed(
     runner: str, tmp_path: Path, cache: Cache, sandbox: Sandbox
 ) -> None:
@@ -233,9 +258,11 @@ def test_a_fix_of_a_package_becomes_a_task_with_nothing_typed(
         "borp": "borp -p 'test/*.js'",
         "tap": "tap test/*.js",
         "tape": "tape test | tap-spec",
+        "uvu": "uvu test",
     }[runner]
     package = {"name": "shop", "type": "module", "license": "MIT", "scripts": {"test": script}}
-    old = "import {test} from './support/tap.js';\n" if runner in ("tap", "tape") else "import test from 'node:test';\n"
+    own = {"tap": TAP, "tape": TAPE, "uvu": UVU}
+    old = f"import {{test}} from './support/{runner}.js';\n" if runner in own else "import test from 'node:test';\n"
     old += "" if runner in ("tap", "tape") else "import assert from 'node:assert';\n"
     old += "import {total} from '../shop.js';\n\n"
     old += "test('total #1', t => {\n\tassert.equal(total([1, 2]), 3);\n});\n"
@@ -249,7 +276,7 @@ def test_a_fix_of_a_package_becomes_a_task_with_nothing_typed(
         "package.json": json.dumps(package),
         "shop.js": code,
         "test/shop.js": old,
-        "test/support/tap.js": TAPE if runner == "tape" else TAP,
+        f"test/support/{runner}.js": own.get(runner, ""),
     }
     repo.commit(start, "Start")
     more = code + "export const average = prices => total(prices) / prices.length;\n"
@@ -260,7 +287,7 @@ def test_a_fix_of_a_package_becomes_a_task_with_nothing_typed(
     (folder,) = find_suite(tmp_path / "suite").tasks
     tests = folder.task.grading.tests
     assert tests is not None
-    assert (tests.reader, tests.files) == (runner if runner in ("tap", "tape") else "node", ("test/shop.js",))
+    assert (tests.reader, tests.files) == ("node" if runner == "borp" else runner, ("test/shop.js",))
     must = ("test/shop.js::average of 1", "test/shop.js::average of 2")
     assert (tests.fail_to_pass, tests.pass_to_pass) == (must, ("test/shop.js::total #1",))
     assert folder.task.licence == "MIT"

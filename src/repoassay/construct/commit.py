@@ -35,6 +35,7 @@ from repoassay.formats import REQUIREMENTS, safe_id
 from repoassay.grading import TaskProof
 from repoassay.sandbox import Cache, Sandbox, capabilities_of
 from repoassay.tasks import TaskFolder, digest_folder, read_task
+from repoassay.text import quote
 from repoassay.types import FileEdit
 from repoassay.workspace import PreparedTask, how_to_get, lay_out, release_lines
 
@@ -212,8 +213,14 @@ class TaskMaking:
         return lay_out(drafted, self.bench.repositories, self.bench.cache, self.bench.sandbox)
 
     def _finish(self, draft: TaskDraft, proven: ProvenTask, layout: PreparedTask) -> Constructed:
+        reasons = hints(proven)
+        if not proven.cases and draft.node and draft.node.command.unknown:
+            reasons = (
+                f"The repository's tests run with {quote(draft.node.command.unknown)}, which is not known.",
+                *reasons,
+            )
         result = Constructed(
-            draft.task.id, proven.finding, proven, draft.base, draft.solution, reasons=hints(proven),
+            draft.task.id, proven.finding, proven, draft.base, draft.solution, reasons=reasons,
             warnings=draft.warnings, derivation=draft.derivation,
         )  # fmt: skip
         if proven.finding is not ProofFinding.SOUND:

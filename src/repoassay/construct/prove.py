@@ -210,14 +210,20 @@ def prove_in_place(
     why = (first.report.broken or [first.printed.strip() or "it was never reported"])[0]
     unread = dict.fromkeys(missing_counts, why[-_MESSAGE:])
 
+    whole = [_is_whole(first)]
+
     def proven(based: Sequence[_Told], solved: Sequence[_Told]) -> ProvenTask:
-        return ProvenTask(_cases((), based, solved), unread, dict(missing_counts), MOST_LOST)
+        cases = _cases((), based, solved)
+        if all(whole):  # a name that only a failure at the base had is no test with the solution
+            cases = tuple(case for case in cases if "passed" in case.base or set(case.solution) != {"missing"})
+        return ProvenTask(cases, unread, dict(missing_counts), MOST_LOST)
 
     def run(changes: Mapping[str, FileEdit | None]) -> _Told:
         ran = run_hidden(layout.folder, layout.base, changes, sandbox, layout.environment, cancel=cancel)
         if cancel.is_set():
             raise Interrupted("Stopped.", "Nothing was written.")
         on_run()
+        whole.extend([_is_whole(ran)] if changes else [])
         return _reported(ran, layout, at_base=not changes)
 
     solved, based = [_reported(first, layout)], [run({})] if probe else []
@@ -234,6 +240,12 @@ def prove_in_place(
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     return proven(based, solved)
+
+
+def _is_whole(ran: HiddenTestRun) -> bool:
+    """Whether a run told of every test: none is missing because it, or a file of it, came to no end."""
+    report = ran.report
+    return ran.exit.ended is Ended.EXITED and report.complete and not report.broken and not report.signs
 
 
 def _hopeless(early: ProvenTask) -> bool:

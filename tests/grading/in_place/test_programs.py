@@ -68,6 +68,19 @@ def test_vitest_is_called_with_options_that_its_release_knows(
     assert not re.search(pattern, "not cached is returned")
 
 
+@pytest.mark.parametrize(("version", "program"), [("5.2.0", "_mocha"), ("6.0.0", "mocha"), ("11.1.0", "mocha")])
+def test_mocha_runs_in_the_process_that_has_the_pipe(
+    version: str, program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "node_modules/mocha"
+    place.mkdir(parents=True)
+    about = {"version": version, "bin": {"mocha": "bin/mocha", "_mocha": "bin/_mocha"}}
+    (place / "package.json").write_text(json.dumps(about))
+    monkeypatch.chdir(tmp_path)
+    command = command_of({"reader": "mocha", "arguments": [], "files": ["a.js"], "only": []})
+    assert command[:2] == ["node", f"node_modules/mocha/bin/{program}"]
+
+
 @pytest.mark.parametrize(("seed", "drawn"), [("2", {"seed": 2}), ("random", {}), ("", {})])
 def test_sympys_tests_draw_by_the_hash_seed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, seed: str, drawn: dict[str, int]

@@ -203,3 +203,17 @@ def test_a_name_to_which_a_helper_adds_is_known_by_the_one_declaration_that_it_h
     found = find_alterables(source, whole)
     assert sorted(set(found) & whole) == ["all::node::paths::drops a slash (node)"]
     assert not set(find_alterables(source, {"all::node::other::drops a slash (node)"})) & whole
+
+
+def test_tests_and_assertions_of_uvu_are_known() -> None:
+    source = """import { suite, test } from 'uvu';
+import { is, equal } from 'uvu/assert';
+const Paths = suite('paths');
+Paths('joins', () => { is(join(x), y); });
+Paths.run();
+test('joins', () => { equal(join(x), [1]); assert.equal(x, y); });
+"""
+    found = find_alterables(source)
+    assert set(found) == {"paths::joins", "joins"}
+    altered = [alter(source, {place: 0}) + alter(source, {place: 1}) for each in found.values() for place in each]
+    assert [word for word in ("is.not(join", "assert.not.equal(x", "[1]") if any(word in each for each in altered)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from repoassay.construct.node.tests import NodeTests, string_values
 from repoassay.construct.recipe.project import Project, at
-from repoassay.text import join_names, printable
+from repoassay.text import join_names, printable, quote
 from repoassay.types import Environment
 
 __all__ = ["NodeRecipe", "node_recipes"]
@@ -19,6 +19,7 @@ _INSTALL = f"npm install {_QUIET} --no-package-lock"
 _NPM_LOCKS = ("package-lock.json", "npm-shrinkwrap.json")
 _PNPM = {"5": "7.33.7", "6": "8.15.9", "9": "9.15.9"}
 """A release of pnpm that reads a version of its lock file."""
+_PNPM_10 = "10.15.0"
 _OLDEST = 18
 """Of Node, where a package does not say."""
 _KINDS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
@@ -52,10 +53,11 @@ def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tu
     package = base.json("package.json")
     node = _oldest_node(package)
     until = (day + datetime.timedelta(days=1)).isoformat()
-    script = tests.command.script
+    script, unknown = tests.command.script, tests.command.unknown
     notes = [
         f"Tests run with {tests.reader}, as the script {printable(script)} of package.json has it."
         if script else f"Tests run with {tests.reader}, which is among the packages.",
+        *([f"What {quote(unknown)} does, which the script test starts, is not known."] if unknown else []),
         f"Node {node}, from engines in package.json." if at(package, "engines", "node") else f"Node {node}.",
     ]  # fmt: skip
     notes += [f"Before each run: {printable('; '.join(tests.command.before), 300)}."] if tests.command.before else []
@@ -100,7 +102,9 @@ def _ways(base: Project, package: object) -> list[tuple[str, str]]:
         found.append((f"npm ci {_QUIET} || npm ci {_QUIET} --legacy-peer-deps", f"by {lock}"))
     if base.has("pnpm-lock.yaml"):
         pnpm = re.fullmatch(r"pnpm@(\d+\.\d+\.\d+).*", str(at(package, "packageManager") or ""))
-        version = pnpm[1] if pnpm else _PNPM.get(_lock_version(base), _PNPM["9"])
+        settings = base.text("pnpm-workspace.yaml")
+        newer = settings and not re.search(r"^packages:", settings, re.MULTILINE)  # which up to 9 is no such file
+        version = pnpm[1] if pnpm else _PNPM_10 if newer else _PNPM.get(_lock_version(base), _PNPM["9"])
         program = f"npm exec --yes --package=pnpm@{version} -- pnpm"
         store = '--store-dir "$DOWNLOADS/pnpm" --config.package-import-method=copy'
         install = f"CI=true {program} install --frozen-lockfile --ignore-scripts {store}"

@@ -23,8 +23,8 @@ _ASSIGNMENT = re.compile(r"[A-Z_][A-Z0-9_]*=.*", re.DOTALL)
 _UNSETTABLE = re.compile(r"--(?:expose[-_]gc|allow[-_]natives[-_]syntax)")
 """Options of node that NODE_OPTIONS may not have; a test that needs one fails and is told."""
 _WRAPPERS = frozenset({"c8", "nyc", "cross-env", "npx", "env", "exec", "dotenv", "--"})
-_RUNNERS = frozenset({"ava", "vitest", "jest", "mocha", "tap", "tape"})
-_OTHERS = frozenset({"uvu", "jasmine", "bun", "deno", "karma", "qunit", "wtr", "playwright", "lab",
+_RUNNERS = frozenset({"ava", "vitest", "jest", "mocha", "tap", "tape", "uvu"})
+_OTHERS = frozenset({"jasmine", "bun", "deno", "karma", "qunit", "wtr", "playwright", "lab",
                      "tsx", "ts-node", "ts-mocha", "react-scripts", "aegir", "tsdx", "poku"})  # fmt: skip
 _STARTERS = frozenset({"make", "gulp", "grunt", "jake", "node", "turbo", "nx", "lerna", "cd", "exit", "true", "tsc"})
 """Programs after which nothing tells what runs tests, so that a runner among the packages may."""
@@ -45,6 +45,7 @@ _VALUED = {
               "--spec", "--reporter", "-R", "--reporter-option", "--reporter-options", "-O"},
     "tap": set(),
     "tape": {"-r", "--require", "-i", "--ignore", "--ignore-pattern"},
+    "uvu": {"-r", "--require", "-i", "--ignore", "-C", "--cwd", "-c", "--color"},
     "borp": set(),
 }  # fmt: skip
 _LEFT_OUT = {
@@ -59,6 +60,7 @@ _LEFT_OUT = {
              r"|--parallel|-c|--no-colou?rs?|--check-leaks",
     "tap": r"(?!--(?:node-arg|ts$|no-ts$)).*",
     "tape": r"(?!(?:-r|--require)$).*",
+    "uvu": r"(?!(?:-r|--require)$).*",
     "borp": r"(?!--expose[-_]gc$).*",
 }  # fmt: skip
 """Options that measure, watch, print, choose tests or change them."""
@@ -74,6 +76,7 @@ class NodeTestCommand:
         before: Commands that come before it, as they are written.
         variables: What is set for it.
         script: The name of the script that says so; empty where none does.
+        unknown: The program that the script `test` starts in place of a runner, where one among the packages was taken.
     """
 
     reader: str
@@ -81,6 +84,7 @@ class NodeTestCommand:
     before: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     script: str = ""
+    unknown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +116,11 @@ def find_test_command(scripts: Mapping[str, str], packages: Sequence[str]) -> tu
                 before.append(part.text)
                 last = part if name == "test" else last
     names_a_file = last is None or re.search(r"[/.]", last.text)
-    if last and last.words[0] not in _STARTERS and not names_a_file:
-        strange = strange or last.words[0]
-    reader = next((each for each in ("vitest", "jest", "mocha", "ava", "tap", "tape") if each in packages), "")
-    return (NodeTestCommand(reader) if reader and not strange else None), strange
+    unknown = last.words[0] if last and last.words[0] not in _STARTERS and not names_a_file else ""
+    reader = next((each for each in ("vitest", "jest", "mocha", "ava", "tap", "tape", "uvu") if each in packages), "")
+    if reader and not strange:
+        return NodeTestCommand(reader, unknown=unknown), ""
+    return None, strange or unknown
 
 
 def _parts(scripts: Mapping[str, str], name: str, depth: int) -> Iterator[_Part]:
@@ -167,6 +172,8 @@ def _called(words: Sequence[str], scripts: Mapping[str, str]) -> list[str]:
     if head not in _MANAGERS or not rest:
         return []
     name = rest[1] if rest[0] in ("run", "run-script") and len(rest) > 1 else rest[0]
+    if pattern := re.fullmatch(r"/(\^?[\w:.-]+\$?)/", name):  # pnpm runs all whose names match
+        return [each for each in scripts if re.search(pattern[1], each)]
     name = "test" if name == "t" else name
     return [name] if name in scripts else []
 
@@ -178,7 +185,7 @@ def _runner(part: _Part) -> tuple[str, tuple[str, ...], str] | None:
         return head, _options(head, rest), ""
     if head == "tsx" and "--test" in rest:
         return "node", ("--import=tsx", *_options("node", rest)), ""
-    if head == "borp":  # starts tests of node's own runner
+    if head in ("borp", "bnt"):  # start tests of node's own runner
         return "node", _options("borp", rest), ""
     if head != "node":
         return None

@@ -83,14 +83,14 @@ def find_node_tests(project: Project) -> NodeTests:
     if strange and command is None:
         raise BadInput(
             f"The repository's tests run with {quote(strange)}, whose results are not read.",
-            "Choose a repository that tests with node --test, AVA, Vitest, Jest, Mocha, tap or tape.",
+            "Choose a repository that tests with node --test, AVA, Vitest, Jest, Mocha, tap, tape or uvu.",
         )
     if command is None:
         raise BadInput(
-            "No script in package.json starts tests with node --test, AVA, Vitest, Jest, Mocha, tap or tape.",
+            "No script in package.json starts tests with node --test, AVA, Vitest, Jest, Mocha, tap, tape or uvu.",
             "Give tests of your own: --runner node --tests FILE.",
         )
-    if command.reader == "tape":  # whose files are run one by one, so that a value must not look like one
+    if command.reader in ("tape", "uvu"):  # whose files are run one by one, so that a value must not look like one
         words = iter(command.arguments)
         joined = tuple(word if "=" in word else f"--require={next(words, '')}" for word in words)
         command = replace(command, arguments=joined)

@@ -16,7 +16,6 @@ from typing import Any
 
 REPORTER = "/run/reporter.cjs"
 MODULES = "node_modules"
-_PROGRAMS = {"vitest": "vitest", "jest": "jest", "mocha": "mocha"}
 _VITEST = ("--coverage.enabled=false", "--typecheck.enabled=false")
 _OUTCOMES = ("passed", "failed", "error", "skipped")
 _MOST_LINE = 2**20
@@ -74,11 +73,13 @@ def command_of(job: dict[str, Any]) -> list[str]:
     if reader == "node":
         own = ["--test", f"--test-reporter={REPORTER}", "--test-reporter-destination=stderr"]
         return ["node", *arguments, *own, *files]
-    if reader in ("ava", "tap", "tape"):
+    if reader in ("ava", "tap", "tape", "uvu"):
         return ["node", REPORTER, *arguments, *files]
-    program = ["node", _program(_PROGRAMS[reader])]
+    release = int(_about(reader)["version"].partition(".")[0])
+    within = "_mocha" if reader == "mocha" and release < 6 else reader  # else a process of its own, without our pipe
+    program = ["node", _program(reader, within)]
     if reader == "vitest":
-        known = _VITEST if int(_about(reader)["version"].partition(".")[0]) else _VITEST[:1]  # the other since 1.0
+        known = _VITEST if release else _VITEST[:1]  # the other since 1.0
         return [*program, "run", f"--reporter={REPORTER}", *known, *arguments, *files]
     if reader == "jest":
         return [*program, "--ci", f"--reporters={REPORTER}", "--coverage=false", *arguments, "--runTestsByPath", *files]
@@ -87,7 +88,7 @@ def command_of(job: dict[str, Any]) -> list[str]:
 
 def chosen_tests(reader: str, paths: list[list[str]]) -> list[str]:
     """Options that have a runner leave out other tests, as far as it can; what it runs besides does no harm."""
-    if reader in ("tap", "tape") or any(re.search(r" #\d+$", path[-1]) for path in paths):
+    if reader in ("tap", "tape", "uvu") or any(re.search(r" #\d+$", path[-1]) for path in paths):
         return []
     if reader == "ava":
         names = [path[-1] for path in paths]
@@ -104,10 +105,10 @@ def _escaped(text: str) -> str:
     return re.sub(r"([^\w\s])", r"\\\1", text, flags=re.ASCII).replace("\\/", "/")
 
 
-def _program(package: str) -> str:
-    """The program of a package that is installed in the repository."""
+def _program(package: str, name: str) -> str:
+    """A program of a package that is installed in the repository."""
     found = _about(package)["bin"]
-    return os.path.join(MODULES, package, found if isinstance(found, str) else found[package])
+    return os.path.join(MODULES, package, found if isinstance(found, str) else found[name])
 
 
 def _about(package: str) -> Any:

@@ -1,5 +1,5 @@
 // Tells what each test came to, from within the main process of a JavaScript runner: node's, AVA, Vitest, Jest, Mocha or,
-// as it starts them itself, of files that print TAP, by tap or tape (REPOASSAY_READER). One line of JSON a test on the pipe
+// as it starts them itself, of files that print TAP, by tap or tape, or of uvu's (REPOASSAY_READER). One line of JSON a test on the pipe
 // REPOASSAY_RESULTS: `file`, `names` (suites, then the test), `outcome`, `seconds` and `message`; `broken` with a message
 // for a file that could not be run; `end` when all is told.
 //
@@ -287,7 +287,9 @@ async function tap(words, Found) {
 }
 
 if (process.env.REPOASSAY_READER === 'ava') ava();
+if (process.env.REPOASSAY_READER === 'uvu') require('./reporter_uvu.cjs').start(process.argv.slice(2), { tell, broken });
 if (['tap', 'tape'].includes(process.env.REPOASSAY_READER)) {
   tap(process.argv.slice(2), process.env.REPOASSAY_READER === 'tap' ? Tap : Tape);
 }
-module.exports = { node, vitest: Vitest, jest: Jest, mocha: Mocha }[process.env.REPOASSAY_READER] ?? {};
+const own = { node, vitest: Vitest, jest: Jest, mocha: Mocha, 'uvu-file': { test, broken, said } };
+module.exports = own[process.env.REPOASSAY_READER] ?? {};

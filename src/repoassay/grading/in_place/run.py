@@ -28,7 +28,7 @@ _SENT = {
     "/run/service.py": "service.py",
     "/run/in_place_javascript.py": "javascript_program.py",
 }
-_REPORTER = "/run/reporter.cjs"
+_REPORTERS = ("reporter.cjs", "reporter_uvu.cjs")
 _SERVICE = "services/httpbin"
 _NAMES = ("httpbin.org", "www.httpbin.org", "www.google.co.uk")
 """What an environment's service is called in the world, and the other host that tests of requests redirect to."""
@@ -123,4 +123,4 @@ def programs_inside() -> Mapping[str, FileEdit | None]:
     sources = {place: Path(__file__).with_name(name).read_text(encoding="utf-8") for place, name in _SENT.items()}
     sources["/run/observer.py"] = observer_source()
     found = {place: FileEdit(without_annotations(source).encode()) for place, source in sources.items()}
-    return {**found, _REPORTER: FileEdit(Path(__file__).with_name("reporter.cjs").read_bytes())}
+    return {**found, **{f"/run/{name}": FileEdit(Path(__file__).with_name(name).read_bytes()) for name in _REPORTERS}}

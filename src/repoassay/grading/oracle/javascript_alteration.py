@@ -49,6 +49,7 @@ _PAIRS = (
 _OPPOSITE = {**dict(_PAIRS), **{second: first for first, second in _PAIRS}}
 _AVA = {"deepEqual": "notDeepEqual", "throws": "notThrows", "throwsAsync": "notThrowsAsync", "notThrows": "throws",
         "notThrowsAsync": "throwsAsync"}  # fmt: skip
+_UVU = {"is": "is.not", **{word: f"not.{word}" for word in ("equal", "throws", "match", "type", "instance")}}
 _SPELLINGS = 4
 _MOST = 40
 _CONTINUES = frozenset("([.,=+-*/<>&|?:!%^~") | {"=>", "..."}
@@ -129,6 +130,7 @@ class _Finding:
     def __init__(self, source: str, tokens: list[Token], closing: dict[int, int]) -> None:
         self._source, self._tokens, self._closing = source, tokens, closing
         self._objects = _OBJECTS
+        self._uvu = "uvu/assert" in source
         self.apart: frozenset[int] = frozenset()  # bodies of tests within tests that are no part of these
 
     def whole(self, test: str, start: int, end: int) -> Iterator[Alterable]:
@@ -233,7 +235,7 @@ class _Finding:
             yield from self._call(test, at + 2, ava=words[0] == "t")
         elif words[0] in self._objects and words[1] + words[3] == "[]" and self._tokens[at + 4].text == "(":
             yield from self._call(test, at + 2, ava=False)  # t['throws'](...)
-        elif words[1:2] == ["("] and words[0] in (_EQUALITIES | _OPPOSITE.keys()) - {"is", "not"}:
+        elif words[1:2] == ["("] and words[0] in (_EQUALITIES | _OPPOSITE.keys()) - {"not", "" if self._uvu else "is"}:
             yield from self._call(test, at, ava=False)  # taken out of `t` or of a library
         elif words[:2] == ["assert", "("] and (closing := self._closing.get(at + 1)):
             ends = argument_ends(self._tokens, at + 1, closing)
@@ -251,7 +253,7 @@ class _Finding:
         literals = plain_literals(self._tokens, ends[0] + 1, ends[1]) if method in _EQUALITIES and len(ends) > 1 else []
         for token in literals:
             yield self._spelt(test, token)
-        opposite = (_AVA.get(method) if ava else None) or _OPPOSITE.get(method)
+        opposite = (_AVA if ava else _UVU if self._uvu else {}).get(method) or _OPPOSITE.get(method)
         if method in ("ok", "notOk"):
             if ends:
                 yield self._denied(test, opening, ends[0])

@@ -108,12 +108,24 @@ def function_body(tokens: list[Token], closing: Mapping[int, int], opening: int,
 
 
 def _test_names(tokens: list[Token]) -> frozenset[str]:
-    """Names that declare tests in a file: also `const NAME = test.extend(...)`, and `localTest('name', ...)`."""
+    """Names that declare tests in a file: `const NAME = test.extend()`, uvu's `suite('it')`, `localTest('a', ...)`."""
     words = [token.text for token in tokens]
     places = [at for at in range(1, len(words) - 3) if words[at] == "=" and words[at + 2 : at + 4] == [".", "extend"]]
     named = (words[at - 2] for at in range(2, len(words)) if words[at - 1] == "(" and tokens[at].kind == "string")
     extended = (words[at - 1] for at in places if words[at + 1] in _TESTS)
-    return _TESTS.union(extended, (name for name in named if re.fullmatch(r"[a-z]\w*Test", name)))
+    return _TESTS.union(
+        extended, _named_suites(tokens), (name for name in named if re.fullmatch(r"[a-z]\w*Test", name))
+    )
+
+
+def _named_suites(tokens: list[Token]) -> dict[str, str]:
+    """What uvu's suites are called, by the names that then declare tests: `const NAME = suite('it')`."""
+    return {
+        tokens[at - 2].text: tokens[at + 2].text[1:-1]
+        for at in range(2, len(tokens) - 3)
+        if [each.text for each in tokens[at - 1 : at + 2]] == ["=", "suite", "("] and tokens[at + 2].kind == "string"
+        and tokens[at + 3].text in (",", ")")
+    }  # fmt: skip
 
 
 def _opening(tokens: list[Token], closing: Mapping[int, int], at: int, names: frozenset[str]) -> tuple[int, bool]:
@@ -144,7 +156,7 @@ def _declarations(tokens: list[Token], closing: Mapping[int, int]) -> Iterator[_
     suites: list[tuple[int, str, bool]] = []
     within = -1
     tests = _test_names(tokens)
-    functions = _shared_functions(tokens, closing, tests)
+    functions, named = _shared_functions(tokens, closing, tests), _named_suites(tokens)
     for at in range(len(tokens) - 2):
         suites = [each for each in suites if each[0] > at]
         opening, rows = _opening(tokens, closing, at, tests)
@@ -159,7 +171,8 @@ def _declarations(tokens: list[Token], closing: Mapping[int, int]) -> Iterator[_
             suites.append((end, pattern, plain))
         elif at > within:  # a test within a test is part of it
             within = end
-            whole = "::".join([*(each for _, each, _ in suites), pattern])
+            own = [re.escape(named[tokens[at].text])] if tokens[at].text in named else []
+            whole = "::".join([*own, *(each for _, each, _ in suites), pattern])
             spelt = plain and all(each for _, _, each in suites)
             body = function_body(tokens, closing, opening, end)
             macro = functions.get(_argument(tokens, opening)) if body is None else None
