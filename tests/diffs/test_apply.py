@@ -129,6 +129,21 @@ def test_carriage_returns_are_content(base: Path) -> None:
     assert "is 'a\\r\\n', not 'a\\n'" in refusal(base, diff("@@ -1,2 +1,2 @@\n-a\n+c\n b\n")).reason
 
 
+def test_a_patch_with_carriage_returns_throughout_fits_each_file_with_the_line_ends_it_has(base: Path) -> None:
+    (base / "windows").write_bytes(b"a\r\nb\r\n")
+    windows = "--- a/windows\n+++ b/windows\n@@ -1,2 +1,2 @@\n-a\n+c\n b\n"
+    new = "--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+n\n"
+    patch = (windows + new + diff("@@ -10 +10 @@\n-line 10\n+line X\n")).replace("\n", "\r\n")
+    changes = apply(base, patch)
+    assert changes.edits["windows"] == FileEdit(b"c\r\nb\r\n")
+    assert changes.edits["new"] == FileEdit(b"n\n")
+    file = changes.edits["x"]
+    assert file is not None and b"\r" not in file.content and b"line X\n" in file.content
+    # Within one file nothing is bent: its lines end as they do.
+    (base / "windows").write_bytes(b"a\r\nb\n")
+    assert "windows" in str(refusal(base, patch))
+
+
 def test_a_patch_with_carriage_returns_throughout(base: Path) -> None:
     patch = diff("@@ -9,3 +9,3 @@\n line 9\n-line 10\n+line X\n line 11\n").replace("\n", "\r\n")
     changes = apply(base, patch)

@@ -46,7 +46,7 @@ def apply_patch(patch: Patch, base: Path, *, fuzz: int = 0) -> Changes:
     """Apply a patch to the files of a folder, without writing anything.
 
     A patch whose every line ends in CR LF is first taken as it is; when it does not apply so, once more with plain
-    line ends, and a note says so.
+    line ends wherever a file has such, and a note says so.
 
     Args:
         patch: The patch.
@@ -63,7 +63,7 @@ def apply_patch(patch: Patch, base: Path, *, fuzz: int = 0) -> Changes:
         if not patch.crlf:
             raise
         try:
-            changes = _apply(patch.without_carriage_returns(), base, fuzz)
+            changes = _apply(patch, base, fuzz, plain=True)
         except PatchError as plain:
             # The one that got further says more about what is wrong.
             raise max(plain, exact, key=lambda error: error.line or 0) from None
@@ -71,10 +71,10 @@ def apply_patch(patch: Patch, base: Path, *, fuzz: int = 0) -> Changes:
         return replace(changes, notes=(note, *changes.notes))
 
 
-def _apply(patch: Patch, base: Path, fuzz: int) -> Changes:
+def _apply(patch: Patch, base: Path, fuzz: int, *, plain: bool = False) -> Changes:
     with Overlay(base) as tree:
         notes: list[str] = []
-        applier = _Applier(tree, notes, LineSearch(fuzz=fuzz))
+        applier = _Applier(tree, notes, LineSearch(fuzz=fuzz), plain)
         for _, files in groupby(patch.files, key=lambda file: file.series):
             applier.apply(list(files))
         try:
@@ -90,12 +90,13 @@ def _apply(patch: Patch, base: Path, fuzz: int) -> Changes:
 
 
 class _Applier:
-    """Applies the diffs of one patch, one commit after another."""
+    """Applies the diffs of one patch, one commit after another; `plain` tries hunks with plain line ends first."""
 
-    def __init__(self, tree: Overlay, notes: list[str], search: LineSearch) -> None:
+    def __init__(self, tree: Overlay, notes: list[str], search: LineSearch, plain: bool) -> None:
         self._tree = tree
         self._notes = notes
         self._search = search
+        self._plain = plain
         self._delta_bytes = 0
 
     def apply(self, files: list[FilePatch]) -> None:
@@ -154,7 +155,15 @@ class _Applier:
                 if self._delta_bytes > MAX_DELTA_BYTES:
                     raise PatchError(f"the binary deltas have more than {MAX_DELTA_BYTES:,} bytes together")
             return apply_binary(content, file.binary)
-        content, notes = splice(content, file.hunks, file.path, self._search)
+        try:
+            content, notes = splice(content, file.plain_hunks if self._plain else file.hunks, file.path, self._search)
+        except PatchError as error:
+            if not self._plain:
+                raise
+            try:  # a file of its own line ends beside others
+                content, notes = splice(content, file.hunks, file.path, self._search)
+            except PatchError:
+                raise error from None
         self._notes += notes
         return content
 

@@ -166,6 +166,14 @@ class FilePatch:
         """The name under which the file is talked about."""
         return self.new_path or self.old_path or ""
 
+    @property
+    def plain_hunks(self) -> tuple[Hunk, ...]:
+        """The hunks as if the patch's text had plain line ends."""
+        return tuple(
+            replace(hunk, old=hunk.old.replace(b"\r\n", b"\n"), new=hunk.new.replace(b"\r\n", b"\n"))
+            for hunk in self.hunks
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Patch:
@@ -173,18 +181,3 @@ class Patch:
 
     files: tuple[FilePatch, ...]
     crlf: bool = False
-
-    def without_carriage_returns(self) -> Patch:
-        """Return the patch as if its text had plain line ends."""
-        return Patch(
-            tuple(
-                replace(
-                    file,
-                    hunks=tuple(
-                        replace(hunk, old=hunk.old.replace(b"\r\n", b"\n"), new=hunk.new.replace(b"\r\n", b"\n"))
-                        for hunk in file.hunks
-                    ),
-                )
-                for file in self.files
-            )
-        )
