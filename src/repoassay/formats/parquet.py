@@ -1,21 +1,41 @@
-"""Records of parquet files and of the dataset hub, through packages of the extra `datasets`."""
+"""Records of tables: CSV, and through packages of the extra `datasets` parquet, arrow and the dataset hub."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from repoassay.errors import BadInput, MissingExtra, Unavailable
-from repoassay.formats.json_records import MAX_FILE, open_regular
+from repoassay.formats.json_records import MAX_FILE, MAX_LINE, open_regular
 from repoassay.formats.record_problems import PlacedRecord
 from repoassay.text import printable, quote
 
-__all__ = ["hub_records", "read_arrow_records", "read_parquet_records"]
+__all__ = ["hub_records", "read_arrow_records", "read_csv_records", "read_parquet_records"]
 
 _MAX_UNPACKED = 4 * 2**30
 _BATCH = 64
+
+
+def read_csv_records(path: Path) -> Iterator[PlacedRecord]:
+    """Yield the rows of a CSV file of at most 1 GiB, whose first line names the columns; every value is text.
+
+    Raises:
+        BadInput: When it cannot be read.
+    """
+    before = csv.field_size_limit(MAX_LINE)
+    try:
+        with io.TextIOWrapper(open_regular(path, MAX_FILE), "utf-8-sig", newline="") as stream:
+            for number, row in enumerate(csv.DictReader(stream, restkey="", strict=True), 1):
+                yield PlacedRecord(f"row {number}", None, row)
+    except (csv.Error, UnicodeDecodeError) as error:
+        name = printable(str(path), 500)
+        raise BadInput(f"{name} is no CSV that can be read: {error}.", "Write it anew, in UTF-8.") from error
+    finally:
+        csv.field_size_limit(before)
 
 
 def read_parquet_records(path: Path) -> Iterator[PlacedRecord]:

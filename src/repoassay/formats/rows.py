@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from repoassay.errors import BadInput, Problem, Unavailable
 from repoassay.formats.edit_row import EditRow
 from repoassay.formats.json_records import read_json_records
-from repoassay.formats.parquet import hub_records, read_arrow_records, read_parquet_records
+from repoassay.formats.parquet import hub_records, read_arrow_records, read_csv_records, read_parquet_records
 from repoassay.formats.record_problems import PlacedRecord, Problems, in_words, kind_of
 from repoassay.formats.row_formats import bundled_keys, format_of, forms, to_row
 from repoassay.formats.task_folders import is_folder, read_task_folders
@@ -35,8 +35,8 @@ def read_rows(path: Path) -> list[EditRow]:
     """Read a data set; every row's format is told by its keys.
 
     Args:
-        path: A `.parquet`, `.arrow`, `.jsonl` or `.json` file of at most 1 GiB: a list of rows, `{"rows": [...]}`, or
-            an object that maps ids to rows. Or a folder of task folders, see `read_task_folders`.
+        path: A `.parquet`, `.arrow`, `.csv`, `.jsonl` or `.json` file of at most 1 GiB: a list of rows,
+            `{"rows": [...]}`, or an object that maps ids to rows. Or a folder of task folders, see `read_task_folders`.
 
     Raises:
         BadInput: With the problems of up to 20 rows: place, key, what is wrong and the remedy.
@@ -120,6 +120,8 @@ def _records(path: Path, problems: Problems) -> Iterator[PlacedRecord]:
         return read_parquet_records(path)
     if path.suffix.lower() in {".arrow", ".feather"}:
         return read_arrow_records(path)
+    if path.suffix.lower() == ".csv":
+        return read_csv_records(path)
     return read_json_records(path, problems, bundled_keys())
 
 

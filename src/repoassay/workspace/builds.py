@@ -42,7 +42,7 @@ done
 /env/bin/python -I -m compileall -qq -j 0 /env/lib >/dev/null || true
 """
 _MOST_BYTES = 8 * 2**30
-_LIMITS = Limits(seconds=1800, memory=8 * 2**30, disk=8 * 2**30, processes=1024)
+_LIMITS = Limits(seconds=3600, memory=8 * 2**30, disk=8 * 2**30, processes=1024)
 _SPECIAL = str.maketrans({**{sign: f"\\{sign}" for sign in "\\*?[]!# "}, "\n": "?"})
 """What ignore files read otherwise; a line end cannot be written there."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -186,6 +187,20 @@ def test_a_polybench_row_says_the_same_with_other_keys(tmp_path: Path) -> None:
     report = import_rows(tmp_path / "rows.jsonl", tmp_path / "suite")
     assert [each.task for each in report.tasks] == ["pallets__flask-7"]
     assert list(report.refused) == ["its language is 'Java': only tests of Python are run from such rows."]
+
+
+def test_rows_are_read_from_csv_as_polybench_is_published(tmp_path: Path) -> None:
+    with (tmp_path / "test.csv").open("w", newline="", encoding="utf-8") as stream:
+        table = csv.DictWriter(stream, [*POLY])
+        table.writeheader()
+        table.writerow({**POLY, "patch": PATCH + "\n" * 200_000})
+    [row], _ = sort_rows(tmp_path / "test.csv")
+    assert isinstance(row, SweRow)
+    assert (row.name, row.fail_to_pass[0]) == ("pallets__flask-7", "tests/test_a.py::test_a")
+    assert row.patch.startswith(PATCH)
+    (tmp_path / "test.csv").write_bytes(b"instance_id,F2P\n\xff,x\n")
+    with pytest.raises(BadInput, match=r"test\.csv is no CSV that can be read: .* Write it anew, in UTF-8\."):
+        sort_rows(tmp_path / "test.csv")
 
 
 def test_an_r2e_row_is_refused_by_name_and_what_is_near_none_by_the_keys_of_swe_bench(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ __all__ = ["pull_images"]
 
 
 @click.command("pull")
-@click.option("--dataset", type=PATH, metavar="FILE", help="Rows: JSON, JSONL, parquet, arrow, or task folders.")
+@click.option("--dataset", type=PATH, metavar="FILE", help="Rows: JSON, JSONL, CSV, parquet, arrow, or task folders.")
 @click.option("--suite", type=PATH, metavar="DIR", help="Instead: a suite that `repoassay tasks import` wrote.")
 @click.option("--instance", "instances", multiple=True, metavar="GLOB", help="Only these instances; may be repeated.")
 @isolation_option

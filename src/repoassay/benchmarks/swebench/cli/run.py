@@ -31,7 +31,7 @@ __all__ = ["instance_tasks", "run"]
     metavar="FILE",
     help="JSON or JSONL of {instance_id, model_name_or_path, model_patch}, or 'gold' for the solutions.",
 )
-@click.option("--dataset", type=PATH, metavar="FILE", help="Rows: JSON, JSONL, parquet, arrow, or task folders.")
+@click.option("--dataset", type=PATH, metavar="FILE", help="Rows: JSON, JSONL, CSV, parquet, arrow, or task folders.")
 @click.option("--suite", type=PATH, metavar="DIR", help="Instead: a suite that `repoassay tasks import` wrote.")
 @supply_options
 @click.option("--instance", "instances", multiple=True, metavar="GLOB", help="Only these instances; may be repeated.")
