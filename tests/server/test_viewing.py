@@ -122,7 +122,7 @@ def test_an_attempt_that_was_made_again_says_so(folder: Path) -> None:
     [
         "/run/../../etc/report.html", "/run/%2e%2e/report.html", "/run/one/report_files/../run.json", "/etc/passwd",
         "/run/one/run.json", "/run/one/attempts/x", "/run//report.html", "//run/one/report.html",
-        "/run/%00/report.html",
+        "/run/%00/report.html", "http://[", "http://127.0.0.1/run/one/report.html",
         f"/attempts/{'0' * 26}.html", "/attempts/attempts-0000.js", f"/run/one/report_files/{'Z' * 26}.html",
     ],
 )  # fmt: skip

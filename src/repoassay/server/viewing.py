@@ -16,7 +16,7 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote
 
 from repoassay.errors import BadInput, RepoAssayError
 from repoassay.records import RunFolder
@@ -76,10 +76,9 @@ class RunViewer:
 
     def answer(self, target: str) -> ViewAnswer:
         """Answer the target of a GET request."""
-        parts = urlsplit(target)
-        path = unquote(parts.path, errors="surrogateescape")
+        path, _, query = target.partition("#")[0].partition("?")
         try:
-            return self._answer(path, parts.query)
+            return self._answer(unquote(path, errors="surrogateescape"), query)
         except RepoAssayError as error:
             return ViewAnswer(422, "html", _message(str(error)))
         except Exception as error:  # noqa: BLE001 - the next request may well be answered

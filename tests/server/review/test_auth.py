@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import re
+import socket
 
 import httpx
 import pytest
 from fastapi.routing import APIRoute
 
 from repoassay.review.tables import raters, sessions
+from repoassay.server import connection
+from repoassay.server.review import auth
 from repoassay.server.review.app import _ROUTERS
 from repoassay.server.review.review_state import ReviewState
 from repoassay.server.review.sessions import OWNER_SECONDS, RATER_SECONDS
@@ -112,7 +115,7 @@ def test_changes_need_the_token_of_this_session(ann: Person, owner: Person, toke
     "headers",
     [
         {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
-        {"Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "same-site"}, {"Origin": "http://["}, {"Origin": "://"},
     ],
 )  # fmt: skip
 def test_changes_from_elsewhere_are_refused_even_with_the_token(ann: Person, headers: dict[str, str]) -> None:
@@ -213,6 +216,24 @@ def test_what_is_too_large_is_refused(ann: Person) -> None:
     assert ann.http.post(place, content=b"x" * (3 * 2**20), headers=headers).status_code == 413
     parts = itertools.repeat(b"x" * 2**16, 64)
     assert ann.http.post(place, content=parts, headers=headers).status_code == 413  # no length told
+
+
+def test_a_stranger_sends_little(url: str) -> None:
+    assert httpx.post(f"{url}/review/join", data={"token": "x" * 2**16}).status_code == 413
+
+
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "multipart/form-data; boundary=b"])
+def test_a_body_that_does_not_arrive_holds_no_connection(kind: str, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody need be logged in for one, and a connection at work never gives way to others."""
+    monkeypatch.setattr(auth, "_SECONDS", 0.5)
+    monkeypatch.setattr(connection, "_HEAD", 0.5)
+    place = httpx.URL(url)
+    with socket.create_connection((place.host, place.port or 0), timeout=30) as wire:
+        head = f"POST /review/join HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\nContent-Length: 1000\r\n\r\n"
+        wire.sendall(head.encode() + b"--b\r\n")
+        assert b" 408 " in wire.recv(65536)
+        while wire.recv(65536):
+            pass  # until the server closes it
 
 
 NONSENSE = (

@@ -6,12 +6,12 @@ for changes), so that a route without a check is one without any argument, which
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 from starlette.datastructures import FormData, MutableHeaders
@@ -43,6 +43,11 @@ __all__ = [
 COOKIE = "repoassay_review"
 _MAX_BODY = 2 * 2**20
 _MAX_IMPORT = 64 * 2**20
+_MAX_JOIN = 2**16
+"""Bytes that may come from whoever is not logged in."""
+_SECONDS = 60.0
+_SLOWEST = 2**16
+"""Seconds in which a body must arrive, and bytes for each of which there is a second more."""
 _CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -168,7 +173,8 @@ def _same_origin(request: Request) -> None:
     """Refuse changes that a browser says come from elsewhere; programs that say nothing still need the token."""
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site", "same-origin")
     # Behind a proxy that ends TLS we do not know our own scheme, so hosts are compared.
-    elsewhere = origin is not None and urlsplit(origin).netloc.lower() != request.headers.get("host", "").lower()
+    host = request.headers.get("host", "").lower()
+    elsewhere = origin is not None and origin.lower().rpartition("://")[2] != host
     if elsewhere or site not in {"same-origin", "none"}:
         raise HTTPDenied(403, "This change comes from another site.")
 
@@ -204,17 +210,22 @@ class SecurityMiddleware:
             refused = PlainTextResponse("This is not the host this service answers for.\n", 421)
             await refused(scope, receive, dressed)
             return
-        most = _MAX_IMPORT if scope["path"].endswith("/import") else _MAX_BODY
+        most = {"import": _MAX_IMPORT, "join": _MAX_JOIN}.get(scope["path"].rpartition("/")[2], _MAX_BODY)
         length = request_headers.get(b"content-length", b"0")
         if not length.isdigit() or len(length) > 12 or int(length) > most:
             await PlainTextResponse("The request is too large.\n", 413)(scope, receive, dressed)
             return
-        came = 0
+        came, whole, began = 0, False, asyncio.get_running_loop().time()
 
         async def bounded() -> Message:
-            nonlocal came
-            message = await receive()
-            came += len(message.get("body", b""))
+            nonlocal came, whole
+            try:
+                # Once all has come, this waits for the client to leave.
+                async with asyncio.timeout_at(None if whole else began + _SECONDS + came / _SLOWEST):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPDenied(408, "The request took too long to arrive.") from None
+            came, whole = came + len(message.get("body", b"")), not message.get("more_body", False)
             if came > most:
                 raise HTTPDenied(413, "The request is too large.")
             return message

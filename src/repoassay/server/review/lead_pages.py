@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from statistics import median
@@ -194,7 +193,7 @@ def export(desk: Here, led: AsLead, kind: str) -> Response:
     ratings = ratings_of(desk.database, led.study)
     headers = {"Content-Disposition": f'attachment; filename="{led.study}{ending}"'}
     if ending == ".jsonl":
-        return StreamingResponse(_encoded(ratings_to_jsonl(ratings)), media_type=_TYPES[ending], headers=headers)
+        return StreamingResponse(ratings_to_jsonl(ratings), media_type=_TYPES[ending], headers=headers)
     with temporary_folder("export") as place:
         path = Path(place, f"ratings{ending}")
         write_ratings(ratings, path)
@@ -243,8 +242,3 @@ def rater_in(desk: ReviewState, led: Led, rater: str) -> Rater:
     if found.role is RaterRole.ADMIN and led.viewer.role is not RaterRole.ADMIN:
         raise HTTPDenied(403, "Only an admin ends an admin's invitation.")
     return found
-
-
-def _encoded(lines: Iterator[str]) -> Iterator[bytes]:
-    for line in lines:
-        yield line.encode()

@@ -112,15 +112,9 @@ def kind_of(path: str) -> Kind:
     ending = _ending(path)
     if ending in _INLINE:
         return _INLINE[ending][0]
-    return (
-        "table"
-        if ending in _TABLES
-        else "text"
-        if ending in {*_TEXTS, "ipynb"}
-        else "pdf"
-        if ending == "pdf"
-        else "other"
-    )
+    if ending in _TABLES:
+        return "table"
+    return "pdf" if ending == "pdf" else "text" if ending in {*_TEXTS, "ipynb"} else "other"
 
 
 def opened_as(path: str) -> str:
@@ -217,13 +211,8 @@ def _side(desk: ReviewState, digest: str, name: str) -> OutputSide:
         preview = desk.previews.get(digest, _OPENED[ending])
         if preview is None:
             return OutputSide(size, note="A preview is being made.", waits=True)
-        return OutputSide(
-            size,
-            rows=tuple(map(tuple, preview.rows)),
-            note=preview.note,
-            cells=tuple(preview.cells),
-            pictures=preview.pictures,
-        )
+        rows, cells = tuple(map(tuple, preview.rows)), tuple(preview.cells)
+        return OutputSide(size, rows=rows, note=preview.note, cells=cells, pictures=preview.pictures)
     if ending in _PLAYED:
         plays = _PLAYED[ending](_head(path, 16))
         return OutputSide(size, plays=plays, note="" if plays else "It is not what its name says; download it.")
