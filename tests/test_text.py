@@ -18,6 +18,7 @@ from repoassay.text import (
     escape_hidden,
     is_hidden,
     join_names,
+    normalize_name,
     one_line,
     printable,
     quote,
@@ -96,3 +97,8 @@ def test_names_are_listed_and_the_nearest_is_suggested() -> None:
     assert suggest("zzz", ["timeout", "model"]) == "Known are model, timeout."
     assert suggest("zzz", ["timeout"], list_known=False) == suggest("zzz", []) == ""
     assert suggest("n1", [f"n{number}" for number in range(501)]) == ""
+
+
+@pytest.mark.parametrize("name", ["Friendly-Bard", "FRIENDLY.bard", "friendly__bard", "friendly-_.bard"])
+def test_names_of_projects_that_an_index_takes_for_one_are_one(name: str) -> None:
+    assert normalize_name(name) == "friendly-bard"

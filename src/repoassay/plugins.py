@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.errors import BadInput, Unavailable
-from repoassay.text import printable, quote, suggest
+from repoassay.text import normalize_name, printable, quote, suggest
 
 __all__ = [
     "GROUPS",
@@ -305,7 +305,7 @@ def _installed() -> Mapping[str, Mapping[str, tuple[Plugin, ...]]]:
     for distribution in distributions():
         try:
             points = [point for point in distribution.entry_points if point.group in GROUPS]
-            owner = re.sub(r"[-_.]+", "-", distribution.metadata["Name"]).lower() if points else ""
+            owner = normalize_name(distribution.metadata["Name"]) if points else ""
             for point in points if owner != _SELF else ():
                 if not _NAME.fullmatch(point.name) or not _VALUE.fullmatch(point.value):
                     warn(f"The entry point {point.name[:64]!a} of {owner} is passed over: it has no usable name.")

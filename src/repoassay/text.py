@@ -20,6 +20,7 @@ __all__ = [
     "fold_look_alikes",
     "is_hidden",
     "join_names",
+    "normalize_name",
     "one_line",
     "printable",
     "quote",
@@ -144,6 +145,11 @@ def join_names(names: Iterable[str], most: int = 20) -> str:
     every = [printable(name, 80) for name in names]
     more = f" and {len(every) - most} more" if len(every) > most else ""
     return ", ".join(every[:most]) + more
+
+
+def normalize_name(name: str) -> str:
+    """The name of a Python project as indexes compare them: lower case, a hyphen for every run of `-`, `_` and `.`."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def suggest(name: str, known: Iterable[str], *, list_known: bool = True) -> str:

@@ -16,7 +16,7 @@ from repoassay.construct import HistoryEntry, Project, find_repository, open_his
 from repoassay.curate.evidence import read_toml
 from repoassay.errors import BadInput, InfraFault
 from repoassay.sandbox import temporary_folder
-from repoassay.text import printable, quote
+from repoassay.text import normalize_name, printable, quote
 from repoassay.workspace import fetch_commit, unpack
 
 __all__ = ["RepositoryCandidate", "RepositorySource", "find_candidates", "open_candidate", "project_of"]
@@ -106,9 +106,9 @@ def _candidate(place: str, known_facts: Mapping[str, Any]) -> RepositoryCandidat
         stem = stem.removesuffix(ending)
     bare = _VERSION.sub("", stem)
     name = re.sub(r"[^a-z0-9_-]+", "-", bare.lower()).strip("-_")[:60] or "repository"
-    wanted = re.sub(r"[-_.]+", "-", name)
+    wanted = normalize_name(name)
     facts = next((facts for key, facts in known_facts.items()
-                  if re.sub(r"[-_.]+", "-", key.lower()) == wanted and isinstance(facts, Mapping)), {})  # fmt: skip
+                  if normalize_name(key) == wanted and isinstance(facts, Mapping)), {})  # fmt: skip
     return RepositoryCandidate(name, place, facts)
 
 

@@ -13,7 +13,7 @@ from repoassay.curate.candidates import RepositoryCandidate, RepositorySource, p
 from repoassay.curate.readme import find_readme, readme_commands
 from repoassay.curate.rules import Value
 from repoassay.survey import survey_repository
-from repoassay.text import join_names
+from repoassay.text import join_names, normalize_name
 
 __all__ = ["RepositoryFact", "facts_of", "published_repositories"]
 
@@ -93,7 +93,7 @@ def facts_of(
 
 def published_repositories(suites: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
     """Suite -> names of its repositories, in the form in which names are compared."""
-    return {suite: {_plain(name) for name in names} for suite, names in suites.items()}
+    return {suite: {normalize_name(name) for name in names} for suite, names in suites.items()}
 
 
 def _metadata_fact(candidate: RepositoryCandidate, name: str, kind: type) -> RepositoryFact:
@@ -128,12 +128,8 @@ def _weights(project: Project, readme: str | None) -> RepositoryFact:
 def _overlap(
     candidate: RepositoryCandidate, source: RepositorySource, published: Mapping[str, Collection[str]]
 ) -> RepositoryFact:
-    names = {_plain(candidate.name), _plain(source.package)} - {""}
+    names = {normalize_name(candidate.name), normalize_name(source.package)} - {""}
     suites = [suite for suite, repositories in published.items() if names & set(repositories)]
     return RepositoryFact(
         " ".join(suites) or "none", f"{len(published)} suites looked at: {join_names(sorted(published), 6)}"
     )
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name.lower())

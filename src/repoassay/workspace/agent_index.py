@@ -14,6 +14,7 @@ from pathlib import Path
 from repoassay.errors import InfraFault
 from repoassay.package_proxy import Indexes
 from repoassay.sandbox import Cache
+from repoassay.text import normalize_name
 from repoassay.types import Repository, Task
 from repoassay.workspace.build_index.relay import Relay
 from repoassay.workspace.build_index.rules import IndexRequest, IndexRules, day_of
@@ -104,7 +105,7 @@ def _release_day(kind: str, repository: Repository, indexes: Indexes, store: Sto
         page = _page(store, f"{indexes.node.rstrip('/')}/{name.replace('/', '%2f')}", "application/json")
         times = page.get("time")
         return day_of(str(times.get(version) or "")) if isinstance(times, dict) else None
-    page = _page(store, f"{indexes.python.rstrip('/')}/{re.sub(r'[-_.]+', '-', name).lower()}/", _SIMPLE)
+    page = _page(store, f"{indexes.python.rstrip('/')}/{normalize_name(name)}/", _SIMPLE)
     files = page.get("files")
     for item in files if isinstance(files, list) else ():
         if isinstance(item, dict) and (item.get("hashes") or {}).get("sha256") == repository.sha256:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from repoassay.sandbox import Cache, ImageEnvironment, Mount, image_environment, settle
+from repoassay.text import normalize_name
 from repoassay.workspace.preparation import PreparedTask
 from repoassay.workspace.project_names import project_names
 
@@ -37,7 +38,7 @@ def cover_installed_copies(layout: PreparedTask, cache: Cache) -> tuple[Mount, .
     task's. Where it is covered they no longer work, which only tasks about what they took along meet.
     """
     task = layout.folder.task
-    names = frozenset(map(_plain, project_names(layout.base, task.repository, task.environment.path)))
+    names = frozenset(map(normalize_name, project_names(layout.base, task.repository, task.environment.path)))
     if image := image_environment(layout.environment):
         return _covers_in(image, names, cache)
     found = [(place, str(place)) for prefix in _prefixes() for place in _copies(prefix, names)]
@@ -53,7 +54,7 @@ def cover_installed_copies(layout: PreparedTask, cache: Cache) -> tuple[Mount, .
 def _covers_in(image: ImageEnvironment, names: frozenset[str], cache: Cache) -> tuple[Mount, ...]:
     """Mounts of nothing over copies in an image; of archives there, such as conda's, the name alone is known."""
     empty, nothing = _covers(cache)
-    found = [place for place in image.packages if _plain(_VERSION.split(Path(place).name)[0]) in names]
+    found = [place for place in image.packages if normalize_name(_VERSION.split(Path(place).name)[0]) in names]
     return tuple(Mount(empty if place.endswith("/") else nothing, place.rstrip("/")) for place in found)
 
 
@@ -74,7 +75,7 @@ def _copies(prefix: Path, names: frozenset[str]) -> tuple[Path, ...]:
 
 
 def _is_copy(place: Path, names: frozenset[str]) -> bool:
-    return _holds(place, names) if place.suffix == ".whl" else _plain(place.name.partition(".")[0]) in names
+    return _holds(place, names) if place.suffix == ".whl" else normalize_name(place.name.partition(".")[0]) in names
 
 
 @lru_cache(maxsize=16)
@@ -102,7 +103,7 @@ def _holds(wheel: Path, names: frozenset[str]) -> bool:
     """Whether a wheel holds a package of one of the names, at its top or among what it took along."""
     try:
         with zipfile.ZipFile(wheel) as archive:
-            held = {_plain(Path(part).stem) for name in archive.namelist() for part in name.split("/")[:4]}
+            held = {normalize_name(Path(part).stem) for name in archive.namelist() for part in name.split("/")[:4]}
     except (OSError, zipfile.BadZipFile):
         return False
     return not held.isdisjoint(names)
@@ -111,7 +112,3 @@ def _holds(wheel: Path, names: frozenset[str]) -> bool:
 def _write_nothing(part: Path) -> None:
     (part / _EMPTY).touch()
     settle(part)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.]+", "_", name).lower()

@@ -22,6 +22,7 @@ from typing import IO
 
 from repoassay.errors import InfraFault
 from repoassay.sandbox import Cache, uv_program
+from repoassay.text import normalize_name
 
 __all__ = ["download", "fetch_commit", "fetch_folders", "fetch_sdist", "open_url", "reason", "repository_at", "unpack"]
 
@@ -74,7 +75,7 @@ def _index_url() -> str:
 
 def _find(index: str, name: str, sha256: str) -> str | None:
     """The address of the file with this digest on the project's page (PEP 503 and 691)."""
-    page = f"{index}/{re.sub(r'[-_.]+', '-', name).lower()}/"
+    page = f"{index}/{normalize_name(name)}/"
     accept = "application/vnd.pypi.simple.v1+json, text/html;q=0.1"
     try:
         with open_url(page, accept) as answer:

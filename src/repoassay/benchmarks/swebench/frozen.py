@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from repoassay.errors import BadInput
-from repoassay.text import quote
+from repoassay.text import normalize_name, quote
 
 __all__ = ["FrozenEnvironment", "read_environment", "read_requirements"]
 
@@ -109,12 +109,12 @@ def read_requirements(text: str, python: str, environment: str = "") -> FrozenEn
             version of what conda installed, pytest among it; the version stands here, and about which day it was.
     """
     exported = {found[1]: found[2] for line in environment.splitlines() if (found := _CONDA.fullmatch(line.rstrip()))}
-    versions = {_NAMES.get(_normal(name), _normal(name)): version for name, version in exported.items()}
+    versions = {_NAMES.get(normalize_name(name), normalize_name(name)): version for name, version in exported.items()}
     pins: dict[str, str] = {}
     left = []
     for word in re.sub(r" @ \S+", "@", text).split():
         found = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9_.-]*)(?:==([A-Za-z0-9_.+!-]+)|@)", word)
-        name = _normal(found[1]) if found else ""
+        name = normalize_name(found[1]) if found else ""
         version = (found[2] or versions.get(name)) if found else None
         if version is None or name in _PASSED_OVER:
             left.append(word.partition("@")[0])
@@ -140,16 +140,12 @@ def _packages(text: str) -> Iterator[tuple[str, str, str | None]]:
         found = _CONDA.fullmatch(bare) or _PIP.fullmatch(bare)
         if found:
             groups = found.groups()
-            yield _normal(groups[0]), groups[1], groups[2] if len(groups) > 2 else None
+            yield normalize_name(groups[0]), groups[1], groups[2] if len(groups) > 2 else None
         elif bare.startswith("  - ") and bare != "  - pip:":
             raise BadInput(
                 f"its frozen environment has {quote(bare.strip())} as dependency {number}, which fixes no version.",
                 "Give an environment.yml that conda has frozen.",
             )
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _day(version: str) -> date | None:

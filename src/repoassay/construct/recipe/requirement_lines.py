@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from repoassay.construct.recipe.project import Project
+from repoassay.text import normalize_name
 
 __all__ = ["RequirementLines", "pinned", "read_lines", "requirement_name", "sort_lines"]
 
@@ -36,7 +37,7 @@ class RequirementLines:
 def requirement_name(line: str) -> str:
     """The name of the package that a line asks for, as indexes compare names; empty where it names none."""
     found = _NAME.match(line.strip())
-    return re.sub(r"[-_.]+", "-", found[1]).lower() if found else ""
+    return normalize_name(found[1]) if found else ""
 
 
 def sort_lines(lines: Iterable[str], own: str = "") -> RequirementLines:

@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote, urlsplit
 from repoassay.errors import InfraFault, RepoAssayError
 from repoassay.package_proxy import Indexes
 from repoassay.sandbox import temporary_folder
-from repoassay.text import printable
+from repoassay.text import normalize_name, printable
 from repoassay.workspace.build_index import pages
 from repoassay.workspace.build_index.relay_server import RelayServer
 from repoassay.workspace.build_index.rules import IndexRequest, IndexRules, Withheld
@@ -164,7 +164,7 @@ class Relay:
 
     def _project(self, index: str, name: str, here: str, request: IndexRequest, accept: str) -> IndexReply:
         self._admit(name, request)
-        url = f"{index.rstrip('/')}/{re.sub(r'[-_.]+', '-', name).lower()}/"
+        url = f"{index.rstrip('/')}/{normalize_name(name)}/"
         kind, body = self._store.page(url, _SIMPLE)
         listing = _Listing(self, here, request)
         kind, body = pages.simple(kind, body, url, listing.known)
