@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from repoassay.sandbox.launcher.collect import collect
 from repoassay.sandbox.protocol import Completed, ExportSpec
 
 Inside = Callable[..., Completed]
+ACCOUNT = os.geteuid() or 65534
 
 
 @pytest.fixture
@@ -49,6 +52,23 @@ def test_locked_folders_are_opened(leave: Leave) -> None:
     )
     assert rejected == {}
     assert (into / "locked/file").read_text() == "x"
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o100, 0o400, 0o600])
+def test_locked_folders_are_opened_by_an_ordinary_account_too(mode: int) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        os.chown(place, ACCOUNT, ACCOUNT)
+        seteuid = os.seteuid if os.geteuid() == 0 else lambda account: None
+        seteuid(ACCOUNT)
+        try:
+            (Path(place) / "got").mkdir()
+            (Path(place) / "left/locked/in").mkdir(parents=True)
+            (Path(place) / "left/locked/in/file").write_text("x")
+            (Path(place) / "left/locked").chmod(mode)
+            assert collect(f"{place}/left", f"{place}/got", 1000, 10, []) == []
+            assert (Path(place) / "got/locked/in/file").read_text() == "x"
+        finally:
+            seteuid(0)
 
 
 LEFT = """

@@ -168,7 +168,7 @@ class _Walk:
             self.rejected.append((path, "cannot be read"))
         elif stat.S_ISDIR(status.st_mode):
             self._target.make_folder(path)
-            child = _open(name, folder, os.O_DIRECTORY)
+            child = _open(name, folder, os.O_DIRECTORY, locked=not status.st_mode & stat.S_IXUSR)
             if child is None:
                 self.rejected.append((path, "cannot be opened"))
                 return
@@ -232,16 +232,14 @@ def _refusal(status: os.stat_result, path: str, budget: _Budget) -> str:
     return ""
 
 
-def _open(name: str, folder: int, extra: int) -> int | None:
+def _open(name: str, folder: int, extra: int, *, locked: bool = False) -> int | None:
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | extra
     try:
-        return os.open(name, flags, dir_fd=folder)
-    except PermissionError:  # the command may have locked its own file; it is ours to read all the same
-        try:
+        if locked:  # the command may have locked its own file; it is ours to read all the same
             os.chmod(name, 0o700 if extra else 0o600, dir_fd=folder)
-            return os.open(name, flags, dir_fd=folder)
-        except OSError:
-            return None
+        return os.open(name, flags, dir_fd=folder)
+    except PermissionError:
+        return None if locked else _open(name, folder, extra, locked=True)
     except OSError:
         return None
 
