@@ -38,7 +38,7 @@ def names(report: ImportReport) -> list[str | None]:
 def test_what_cannot_be_used_stops_nothing(tmp_path: Path) -> None:
     unknown = row(3, repo="a/b")
     broken = ("{nonsense", row(2, fail_to_pass="['a'"), unknown, row(4, repo="a/b"), {"x": 1})
-    file = saved(tmp_path, row(1), *broken, row(1), row(5))
+    file = saved(tmp_path, row(1), *broken, row(1), row(1, problem_statement="Other."), row(5), row(5))
     report = import_rows(file, tmp_path / "suite")
     assert names(report) == ["pallets__flask-1", "pallets__flask-5"]
     assert {reason: list(ids) for reason, ids in report.refused.items()} == {
@@ -46,7 +46,7 @@ def test_what_cannot_be_used_stops_nothing(tmp_path: Path) -> None:
         " it, or a docker_image.": ["pallets__flask-3", "pallets__flask-4"],
         "fail_to_pass is not JSON: column 2: expecting value": ["pallets__flask-2"],
         "is of no known format": ["line 6"],
-        "another row of the file has the same id": ["pallets__flask-1"],
+        "another row of the file has the same id, and says otherwise": ["pallets__flask-1"],
         "is not JSON: column 2: expecting property name enclosed in double quotes": ["line 2"],
     }
     assert next(iter(report.refused)).startswith("no recipe")

@@ -70,10 +70,8 @@ def sort_rows(path: Path) -> tuple[list[EditRow], list[RefusedRow]]:
             refused.append(
                 RefusedRow(name, "; ".join(f"{each.key} {each.what}".strip().rstrip(".") for each in row[:3]))
             )
-        elif row.name in rows:
-            refused.append(RefusedRow(name, "another row of the file has the same id"))
-        else:
-            rows[row.name] = row
+        elif row != rows.setdefault(row.name, row):
+            refused.append(RefusedRow(name, "another row of the file has the same id, and says otherwise"))
     refused += [RefusedRow(each.file, each.what.rstrip(".")) for each in problems.found]
     if not rows and not refused:
         raise BadInput(f"The data set {printable(str(path), 500)} holds no rows.", "Write at least one.")
