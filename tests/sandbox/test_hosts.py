@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from repoassay.sandbox.none import NoSandbox
-from repoassay.sandbox.protocol import Command, Completed, SandboxNetwork
+from repoassay.sandbox.protocol import Command, Completed, Sandbox, SandboxNetwork
 
 SANDBOXES = ("namespaces", "bubblewrap", "http")
 
@@ -49,7 +49,9 @@ def test_the_command_itself_cannot_change_who_may_listen(inside: Inside) -> None
     assert b"PermissionError" in done.stderr or b"Read-only" in done.stderr
 
 
-def test_where_the_network_is_the_hosts_names_mean_nothing(inside: Inside) -> None:
+def test_where_the_network_is_the_hosts_names_mean_nothing(inside: Inside, sandbox: Sandbox) -> None:
+    if sandbox.name.startswith("http"):
+        pytest.skip("a server of sandboxes opens no network")
     before = PORTS.read_text()
     done = inside(LOOK, hosts=("service.example.com",), network=SandboxNetwork.HOST)
     assert b"example.com" not in done.stdout
