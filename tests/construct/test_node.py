@@ -247,6 +247,87 @@ def test_a_change_without_tests_in_javascript_is_told_so(tmp_path: Path, cache: 
         construct_commit(asked, tmp_path / "suite", cache, sandbox, times=2, workers=2)
 
 
+def workspace(**root: object) -> dict[str, str]:
+    """A repository whose packages start their tests themselves."""
+    shop = {"name": "@x/shop", "scripts": {"test": "tsc && vitest run"}, "devDependencies": {"vitest": "^1.0.0"}}
+    return {
+        "package.json": json.dumps({"name": "all", "scripts": {"test": "turbo run test"}, **root}),
+        "packages/shop/package.json": json.dumps(shop), "packages/shop/vitest.config.ts": "a = './build/setup.ts';",
+        "packages/shop/build/setup.ts": "", "packages/shop/_a.test.ts": TEST, "packages/bank/a.test.ts": TEST,
+    }  # fmt: skip
+
+
+def test_tests_of_a_package_of_a_workspace_are_started_in_it() -> None:
+    files = project(workspace())
+    found = find_node_tests(files, ["packages/shop/a.ts", "packages/shop/_a.test.ts", "README.md"])
+    assert (found.package, found.reader, found.command.before) == ("packages/shop", "vitest", ("tsc",))
+    assert found.support == ("packages/shop/build/setup.ts",)
+    assert [path for path in files.files if found.is_test(path)] == ["packages/shop/_a.test.ts"]
+    with pytest.raises(BadInput, match="No script"):
+        find_node_tests(files, ["packages/shop/a.ts", "packages/bank/a.test.ts"])
+    own = project({**workspace(), "package.json": json.dumps({"scripts": {"test": "mocha"}})})
+    assert find_node_tests(own, ["packages/shop/a.test.ts"]).package == ""
+
+
+@pytest.mark.parametrize(("more", "root", "start", "end"), [
+    ({"package-lock.json": "{}"}, {"workspaces": ["packages/*"]}, "npm ci ", "--legacy-peer-deps"),
+    ({"pnpm-workspace.yaml": "packages:\n  - packages/*\n", "pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}, {},
+     "CI=true npm exec", " --filter all... --filter @x/shop..."),
+    ({"packages/shop/package-lock.json": "{}"}, {}, "cd packages/shop && { npm ci ", "; }"),
+])  # fmt: skip
+def test_packages_of_a_workspace_are_installed_from_its_root_and_others_where_they_are(
+    more: dict[str, str], root: dict[str, object], start: str, end: str
+) -> None:
+    files = project({**workspace(**root), **more})
+    made = node_recipes(find_node_tests(files, ["packages/shop/a.test.ts"]), files, DAY, ())[0]
+    build = made.environment.build[0]
+    assert build.startswith(start) and build.replace("'", "").endswith(end)
+    assert "They are started in packages/shop." in made.derivation
+
+
+@pytest.mark.skipif(shutil.which("npm", path="/usr/local/bin:/usr/bin:/bin") is None, reason="no node with npm")
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_fix_of_a_package_below_the_root_becomes_a_task(
+    shared: bool, tmp_path: Path, cache: Cache, sandbox: Sandbox
+) -> None:
+    repo = make_repo(tmp_path / "shops")
+    root = {
+        "scripts": {"test": "npm test --workspaces"},
+        "license": "MIT",
+        **({"workspaces": ["all/*"]} if shared else {}),
+    }
+    package = {
+        "name": "shop",
+        "version": "1.0.0",
+        "type": "module",
+        "scripts": {"test": "cp data.txt kept.txt && node --test"},
+    }
+    code = "export const total = prices => prices.reduce((sum, each) => sum + each, 0);\n"
+    head = "import test from 'node:test';\nimport assert from 'node:assert';\nimport fs from 'node:fs';\n"
+    head += "import * as shop from '../shop.js';\n\n"
+    old = head + "test('total', () => {\n\tassert.equal(shop.total([1, 2]), 3);\n});\n"
+    new = old + "test('mean', () => {\n\tassert.equal(shop.mean([1, 3]), Number(fs.readFileSync('kept.txt')));\n});\n"
+    repo.commit({
+        **({"package.json": json.dumps(root)} if shared else {"LICENSE": "MIT License\n"}),
+        "all/shop/package.json": json.dumps(package), "all/shop/shop.js": code, "all/shop/test/shop.js": old,
+        "all/shop/data.txt": "2",
+    }, "Start")  # fmt: skip
+    code += "export const mean = prices => total(prices) / prices.length;\n"
+    repo.commit({"all/shop/shop.js": code, "all/shop/test/shop.js": new}, "Add the mean")
+    asked = TaskRequest(str(repo.path), "HEAD", bundle=True, runner="repository", licence="MIT")
+    made = construct_commit(asked, tmp_path / "suite", cache, sandbox, times=2, workers=2)
+    assert made.finding is ProofFinding.SOUND, (made.reasons, made.derivation)
+    (folder,) = find_suite(tmp_path / "suite").tasks
+    tests = folder.task.grading.tests
+    assert tests is not None
+    assert (tests.package, tests.files) == ("all/shop", ("all/shop/test/shop.js",))
+    assert (tests.fail_to_pass, tests.pass_to_pass) == (
+        ("all/shop/test/shop.js::mean",),
+        ("all/shop/test/shop.js::total",),
+    )
+
+
 @pytest.mark.skipif(shutil.which("npm", path="/usr/local/bin:/usr/bin:/bin") is None, reason="no node with npm")
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("runner", ["node", "borp", "tap", "tape", "uvu"])

@@ -9,10 +9,10 @@ from pydantic import ValidationError
 
 from repoassay.construct.history import History, HistoryEntry
 from repoassay.construct.in_place import MaintainersTests, find_tests, split_in_place
-from repoassay.construct.node.tests import NodeTests, find_node_tests
+from repoassay.construct.node.tests import NodeTests, changed_packages, find_node_tests
 from repoassay.construct.recipe.licence import licence_of
 from repoassay.construct.recipe.project import Project
-from repoassay.construct.select import CommitSplit, nearby_tests, split_change
+from repoassay.construct.select import CommitSplit, changed_paths, nearby_tests, split_change
 from repoassay.construct.task_draft import TEST_PATCH, TaskDraft, requirement_lines
 from repoassay.construct.task_request import Proposal, TaskRequest
 from repoassay.errors import BadInput
@@ -115,8 +115,9 @@ def _split(
     project = Project(trees[1], history.content)
     ours: MaintainersTests | NodeTests = find_tests(project)
     split, patched = split_in_place(*trees, request.only, ours, history.content)
-    if not split.tests and project.has("package.json"):
-        ours = find_node_tests(project)
+    changed = changed_paths(*trees, request.only)
+    if not split.tests and (project.has("package.json") or changed_packages(project, changed)):
+        ours = find_node_tests(project, changed)
         split, patched = split_in_place(*trees, request.only, ours, history.content)
     return split, ours, patched
 
@@ -142,6 +143,7 @@ def _hidden_tests(request: TaskRequest, ours: MaintainersTests | NodeTests | Non
         runner=request.runner,
         reader=ours.reader if isinstance(ours, NodeTests) else "pytest",
         before=ours.command.before if isinstance(ours, NodeTests) else (),
+        package=(ours.package or None) if isinstance(ours, NodeTests) else None,
         patch=TEST_PATCH if ours else None,
         files=split.tests if ours else (),
         arguments=ours.arguments if ours else (),

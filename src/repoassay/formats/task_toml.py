@@ -55,7 +55,7 @@ def _test_lines(tests: HiddenTests) -> list[str]:
     lines += [f"seconds = {tests.seconds:g}", f"cwd = {toml_string(tests.cwd)}"]
     for key in ("runner", "reader"):
         lines += _line(key, getattr(tests, key)) if getattr(tests, key) != "pytest" else []
-    for key in ("patch", "files", "arguments", "support", "before", "keys", "optional_keys"):
+    for key in ("patch", "files", "arguments", "support", "before", "package", "keys", "optional_keys"):
         lines += _line(key, getattr(tests, key))
     return lines
 

@@ -96,7 +96,8 @@ class HiddenTests(Record):
     not used. `reader` is the test program whose results are read, `arguments` are given to it, then `files`: what it
     is asked to run. `support` names further files of the set-up as shell patterns. An id is whatever name the program
     gives a test. `before` are shell commands run in the repository's root before each run of JavaScript tests, such as
-    a compilation of what they import; the tests run whatever becomes of them.
+    a compilation of what they import; the tests run whatever becomes of them. `package` is the folder of the
+    repository in which JavaScript tests and these commands are started, where that is not its root.
 
     With `runner` "script", of state tasks alone, there is one id, `FILE::__script__`: bash runs the file, which writes
     a reward to `/logs/verifier/reward.txt` or `reward.json`, and the task is passed with 1 or more. `keys` are
@@ -117,6 +118,7 @@ class HiddenTests(Record):
     arguments: tuple[str, ...] = ()
     support: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
+    package: InnerPath | None = None
     keys: Annotated[
         dict[
             Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]{0,99}$")],
@@ -135,8 +137,9 @@ class HiddenTests(Record):
             raise ValueError('has a runner = "script" with other tests than one FILE::__script__; name that alone')
         if (self.keys and self.runner != "script") or not set(self.optional_keys) <= set(self.keys):
             raise ValueError('has keys, which only runner = "script" uses, or optional_keys beside them; remove them')
-        if self.before and not self.in_javascript:
-            raise ValueError(f"has before, which only tests of {', '.join(sorted(_JAVASCRIPT))} use; remove it")
+        if (self.before or self.package) and not self.in_javascript:
+            word = "before" if self.before else "package"
+            raise ValueError(f"has {word}, which only tests of {', '.join(sorted(_JAVASCRIPT))} use; remove it")
         return self
 
     @property

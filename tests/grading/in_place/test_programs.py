@@ -58,7 +58,8 @@ def test_vitest_is_called_with_options_that_its_release_knows(
     place.mkdir(parents=True)
     (place / "package.json").write_text(json.dumps({"version": version, "bin": {"vitest": "./vitest.mjs"}}))
     monkeypatch.chdir(tmp_path)
-    job = {"reader": "vitest", "arguments": [], "files": ["a.test.ts"], "only": ["a.test.ts::cached::is returned"]}
+    job = {"reader": "vitest", "arguments": [], "files": ["a.test.ts"], "only": ["a.test.ts::cached::is returned"],
+           "package": ""}  # fmt: skip
     command = command_of(job)
     assert command[:3] == ["node", "node_modules/vitest/./vitest.mjs", "run"] and command[-1] == "a.test.ts"
     assert ("--typecheck.enabled=false" in command) is typecheck
@@ -77,8 +78,13 @@ def test_mocha_runs_in_the_process_that_has_the_pipe(
     about = {"version": version, "bin": {"mocha": "bin/mocha", "_mocha": "bin/_mocha"}}
     (place / "package.json").write_text(json.dumps(about))
     monkeypatch.chdir(tmp_path)
-    command = command_of({"reader": "mocha", "arguments": [], "files": ["a.js"], "only": []})
+    command = command_of({"reader": "mocha", "arguments": [], "files": ["a.js"], "only": [], "package": ""})
     assert command[:2] == ["node", f"node_modules/mocha/bin/{program}"]
+    (tmp_path / "all/shop").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "all/shop")
+    job = {"reader": "mocha", "arguments": [], "files": ["all/shop/t/a.js"], "only": [], "package": "all/shop"}
+    command = command_of(job)
+    assert (command[1], command[-1]) == (f"../../node_modules/mocha/bin/{program}", "t/a.js")
 
 
 @pytest.mark.parametrize(("seed", "drawn"), [("2", {"seed": 2}), ("random", {}), ("", {})])

@@ -24,6 +24,8 @@ def changed(body: str, name: str = "a") -> list[str]:
     ("const x: number = 1;\nassert.equal(x, 'é' + y);", 1),
     ("expect(f(1)).toBe(42);", 1),
     ("t.plan(2);", 1),
+    ("argv.should.deep.equal({_: ['--num2'], one: 1})", 2),
+    ("f(x)[0].name.should.equal('one');\nargv.should.have.property('a').and.equal(2)", 1),
     ("expect.assertions(2);", 1),
     ("await expect(f()).resolves.toEqual('abc');", 1),
     ("same(f(), {a: 1});\nstrictEqual(g(), 'x');", 2),
@@ -49,6 +51,8 @@ def test_literals_of_equalities_are_altered(body: str, count: int) -> None:
     ("expect(f()).not.toContain(3);", "expect(f()).toContain(3);"),
     ("await expect(f()).rejects.toThrow('x');", "await expect(f()).rejects.not.toThrow('x');"),
     ("expect(f()).to.be.true;", "expect(f()).not.to.be.true;"),
+    ("argv.one.should.be.true", "argv.one.should.not.be.true"),
+    ("argv.should.not.have.property('x')", "argv.should.have.property('x')"),
 ])  # fmt: skip
 def test_other_assertions_are_inverted(body: str, inverted: str) -> None:
     assert changed(body) == [inverted]

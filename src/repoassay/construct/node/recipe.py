@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repoassay.construct.node.tests import NodeTests, string_values
@@ -50,18 +51,24 @@ def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tu
         day: The commit's day (UTC).
         checks: Commands that contributors run.
     """
-    package = base.json("package.json")
-    node = _oldest_node(package)
+    inner, after = _below(base, tests.package), _below(tests.project, tests.package)
+    shared = not tests.package or _is_workspace(base)
+    home, changed = (base, tests.project) if shared else (inner, after)
+    package = home.json("package.json")
+    node = _oldest_node(package if at(package, "engines", "node") else inner.json("package.json"))
     until = (day + datetime.timedelta(days=1)).isoformat()
     script, unknown = tests.command.script, tests.command.unknown
     notes = [
         f"Tests run with {tests.reader}, as the script {printable(script)} of package.json has it."
         if script else f"Tests run with {tests.reader}, which is among the packages.",
+        *([f"They are started in {printable(tests.package)}."] if tests.package else []),
         *([f"What {quote(unknown)} does, which the script test starts, is not known."] if unknown else []),
         f"Node {node}, from engines in package.json." if at(package, "engines", "node") else f"Node {node}.",
     ]  # fmt: skip
     notes += [f"Before each run: {printable('; '.join(tests.command.before), 300)}."] if tests.command.before else []
-    added = _added(tests.project.json("package.json"), package)
+    pairs = {project.root: (project.json("package.json"), other) for project, other in
+             ((changed, package), (after, inner.json("package.json")))}  # fmt: skip
+    added = [each for pair in pairs.values() for each in _added(*pair)]
     late = f"npm install {_QUIET} --no-save --no-package-lock --legacy-peer-deps {' '.join(map(shlex.quote, added))}"
     more = (late,) if added else ()
     if added:
@@ -70,13 +77,16 @@ def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tu
     if strange:
         notes.append(f"Passed over, since they have no version: {join_names(strange, 5)}.")
     recipes = []
-    oldest = _direct_versions(base, package)
+    oldest = _direct_versions(home, package)
+    wanted = [at(project.json("package.json"), "name") for project in ((base, inner) if tests.package else ())]
     for date in (until, None):  # an index that was copied from another may tell later days than the packages'
-        for command, why in (*_ways(base, package), *([] if date else oldest)):
+        for command, why in (*_ways(home, package, wanted if shared else ()), *([] if date else oldest)):
             build = (command, *(() if "pnpm" in why else more))
             if strange and command.startswith(_INSTALL):
                 names = " ".join(map(shlex.quote, strange))
                 build = tuple(_WITHOUT.format(names=names, install=each) for each in build)
+            if not shared:
+                build = tuple(f"cd {shlex.quote(tests.package)} && {{ {each}; }}" for each in build)
             environment = Environment(
                 node=node, exclude_newer=date, path=(".",), checks=checks, build=build,
                 variables={name: value for name, value in tests.command.variables.items() if _usable(name)},
@@ -93,8 +103,17 @@ def _usable(name: str) -> bool:
     return re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", name) is not None
 
 
-def _ways(base: Project, package: object) -> list[tuple[str, str]]:
-    """Commands that install, and what they go by."""
+def _below(project: Project, folder: str) -> Project:
+    return Project(project.files, project.read, f"{folder}/") if folder else project
+
+
+def _is_workspace(base: Project) -> bool:
+    """Whether packages below the root are installed from there."""
+    return bool(at(base.json("package.json"), "workspaces")) or base.has("pnpm-workspace.yaml")
+
+
+def _ways(base: Project, package: object, wanted: Sequence[object]) -> list[tuple[str, str]]:
+    """Commands that install, and what they go by; `wanted` are names of the packages of a workspace that are enough."""
     found: list[tuple[str, str]] = []
     lock = next((name for name in _NPM_LOCKS if base.has(name)), "")
     by_date = f"{_INSTALL} || {_INSTALL} --legacy-peer-deps"
@@ -107,8 +126,17 @@ def _ways(base: Project, package: object) -> list[tuple[str, str]]:
         version = pnpm[1] if pnpm else _PNPM_10 if newer else _PNPM.get(_lock_version(base), _PNPM["9"])
         program = f"npm exec --yes --package=pnpm@{version} -- pnpm"
         store = '--store-dir "$DOWNLOADS/pnpm" --config.package-import-method=copy'
-        install = f"CI=true {program} install --frozen-lockfile --ignore-scripts {store}"
-        return [*found, (install, f"by pnpm-lock.yaml with pnpm {version}")]  # what pnpm lays out, npm does not
+        names = [each for each in wanted if isinstance(each, str)]
+        enough = (
+            "".join(f" --filter {shlex.quote(f'{name}...')}" for name in names) if len(names) == len(wanted) else ""
+        )
+        install = f"CI=true {program} install --frozen-lockfile --ignore-scripts {store}{enough}"
+        unlocked = install.replace("--frozen-lockfile", "--no-lockfile")
+        ways = [
+            (install, f"by pnpm-lock.yaml with pnpm {version}"),
+            (unlocked, f"from package.json with pnpm {version}"),
+        ]
+        return [*found, *ways]  # what pnpm lays out, npm does not
     if base.has("yarn.lock"):
         return [*found, (by_date, "by npm from package.json, since yarn.lock is not read")]
     return [*found, (by_date, "from package.json")]

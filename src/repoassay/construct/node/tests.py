@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -13,7 +14,7 @@ from repoassay.errors import BadInput
 from repoassay.grading import count_tests
 from repoassay.text import quote
 
-__all__ = ["JAVASCRIPT_SUFFIXES", "NodeTests", "find_node_tests", "string_values"]
+__all__ = ["JAVASCRIPT_SUFFIXES", "NodeTests", "changed_packages", "find_node_tests", "string_values"]
 
 JAVASCRIPT_SUFFIXES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 _NAMED = re.compile(r".+[._-](?:test|spec)\.[mc]?[jt]sx?|test\.[mc]?[jt]sx?|test-.+\.[mc]?[jt]sx?")
@@ -34,11 +35,13 @@ class NodeTests:
         project: Its tree after the change.
         command: How they are started.
         support: Files of their set-up that neither names nor folders tell.
+        package: Folder of the package whose tests these are, where the root starts none; empty for the root.
     """
 
     project: Project
     command: NodeTestCommand
     support: tuple[str, ...] = ()
+    package: str = ""
     _counts: dict[str, int] = field(default_factory=dict, compare=False)
 
     @property
@@ -57,10 +60,12 @@ class NodeTests:
         if (
             not path.endswith(JAVASCRIPT_SUFFIXES)
             or path.endswith((".d.ts", ".test-d.ts"))
-            or place.name.startswith("_")
+            or (self.package and not path.startswith(f"{self.package}/"))
         ):
             return False
         named = _NAMED.fullmatch(place.name) is not None
+        if place.name.startswith("_") and (not named or self.reader == "ava"):
+            return False
         if not named and (not self.inside(path) or not _BESIDE.isdisjoint(place.parts)):
             return False
         if path not in self._counts:
@@ -72,14 +77,23 @@ class NodeTests:
         return not _FOLDERS.isdisjoint(PurePosixPath(path).parts[:-1])
 
 
-def find_node_tests(project: Project) -> NodeTests:
+def find_node_tests(project: Project, changed_files: Collection[str] = ()) -> NodeTests:
     """Read off a tree how its tests are started.
+
+    Args:
+        project: The tree after the change.
+        changed_files: What the change touches: where no script of the root starts tests, that package's may.
 
     Raises:
         BadInput: When no script tells, or a runner is named whose results cannot be read.
     """
     package = project.json("package.json")
     command, strange = find_test_command(string_values(at(package, "scripts")), [*_packages(package)])
+    for folder in changed_packages(project, changed_files) if command is None or not command.script else ():
+        inner = Project(project.files, project.read, f"{folder}/")
+        found, _ = find_test_command(string_values(at(inner.json("package.json"), "scripts")), ())
+        if found is not None:
+            return _tests_of(project, inner, found)
     if strange and command is None:
         raise BadInput(
             f"The repository's tests run with {quote(strange)}, whose results are not read.",
@@ -90,13 +104,32 @@ def find_node_tests(project: Project) -> NodeTests:
             "No script in package.json starts tests with node --test, AVA, Vitest, Jest, Mocha, tap, tape or uvu.",
             "Give tests of your own: --runner node --tests FILE.",
         )
+    return _tests_of(project, project, command)
+
+
+def changed_packages(project: Project, changed_files: Collection[str]) -> list[str]:
+    """Folders below the root with the package of a changed test of JavaScript, the one with most of them first."""
+    found: Counter[str] = Counter()
+    for path in changed_files:
+        place = PurePosixPath(path)
+        if path.endswith(JAVASCRIPT_SUFFIXES) and (
+            _NAMED.fullmatch(place.name) or not _FOLDERS.isdisjoint(place.parts)
+        ):
+            above = (str(parent) for parent in place.parents if project.has(f"{parent}/package.json"))
+            found.update([folder for folder in above if folder != "."][:1])
+    return [folder for folder, _ in found.most_common()]
+
+
+def _tests_of(project: Project, own: Project, command: NodeTestCommand) -> NodeTests:
+    """Tests that a command of the package `own` starts."""
     if command.reader in ("tape", "uvu"):  # whose files are run one by one, so that a value must not look like one
         words = iter(command.arguments)
         joined = tuple(word if "=" in word else f"--require={next(words, '')}" for word in words)
         command = replace(command, arguments=joined)
     if command.reader == "tap":
-        command = replace(command, arguments=_tap_arguments(project, command.arguments))
-    return NodeTests(project, command, _named_set_up(project))
+        command = replace(command, arguments=_tap_arguments(own, command.arguments))
+    support = tuple(f"{own.root}{path}" for path in _named_set_up(own))
+    return NodeTests(project, command, support, own.root.rstrip("/"))
 
 
 def _tap_arguments(project: Project, options: tuple[str, ...]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ MODULES = "node_modules"
 _VITEST = ("--coverage.enabled=false", "--typecheck.enabled=false")
 _OUTCOMES = ("passed", "failed", "error", "skipped")
 _MOST_LINE = 2**20
+_DEEPEST = 8
 _PR_SET_DUMPABLE = 4
 
 
@@ -27,7 +28,11 @@ def run_node_tests(job: dict[str, Any], results: Any) -> int:
     if ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0):
         raise OSError("this process cannot be kept from being looked into")
     env = dict(os.environ)
-    env["PATH"] = os.path.join(job["root"], MODULES, ".bin") + ":" + env.get("PATH", "/usr/bin:/bin")
+    places = dict.fromkeys([os.path.join(job["root"], job["package"]), job["root"]])
+    os.chdir(os.path.join(job["root"], job["package"]))
+    programs = [os.path.join(place, MODULES, ".bin") for place in places]
+    env["PATH"] = ":".join([*programs, env.get("PATH", "/usr/bin:/bin")])
+    env["REPOASSAY_ROOT"] = os.path.realpath(job["root"])
     env.setdefault("CI", "true")  # else runners write what a test should have been compared with
     for command in job["before"]:
         status = os.waitpid(_start(["/bin/sh", "-ec", command], env), 0)[1]
@@ -69,6 +74,7 @@ def command_of(job: dict[str, Any]) -> list[str]:
     if job["only"]:
         files = list(dict.fromkeys(test.partition("::")[0] for test in job["only"]))
         chosen = chosen_tests(reader, [test.partition("::")[2].split("::") for test in job["only"]])
+    files = [os.path.relpath(file, job["package"]) for file in files] if job["package"] else files
     arguments = [*arguments, *chosen]
     if reader == "node":
         own = ["--test", f"--test-reporter={REPORTER}", "--test-reporter-destination=stderr"]
@@ -108,12 +114,18 @@ def _escaped(text: str) -> str:
 def _program(package: str, name: str) -> str:
     """A program of a package that is installed in the repository."""
     found = _about(package)["bin"]
-    return os.path.join(MODULES, package, found if isinstance(found, str) else found[name])
+    return os.path.join(_home(package), found if isinstance(found, str) else found[name])
 
 
 def _about(package: str) -> Any:
-    with open(os.path.join(MODULES, package, "package.json"), encoding="utf-8") as stream:
+    with open(os.path.join(_home(package), "package.json"), encoding="utf-8") as stream:
         return json.load(stream)
+
+
+def _home(package: str) -> str:
+    """Where a package is installed: here, or in a folder above, as Node looks for it."""
+    places = (os.path.join("../" * up, MODULES, package) for up in range(_DEEPEST))
+    return next((place for place in places if os.path.isdir(place)), os.path.join(MODULES, package))
 
 
 class _Told:

@@ -17,7 +17,7 @@ const write = fs.writeSync;
 const bytes = Buffer.from;
 const text = JSON.stringify;
 const pipe = Number(process.env.REPOASSAY_RESULTS);
-const root = process.cwd();
+const root = process.env.REPOASSAY_ROOT || process.cwd(); // the repository's; tests may be started below
 const MESSAGE = 4000;
 process.on('SIGUSR1', () => {}); // else anybody of our own user starts our inspector with it
 
@@ -33,7 +33,7 @@ function tell(fields) {
 
 function placed(file) {
   const full = String(file ?? '').replace(/^file:\/\//, '');
-  return path.isAbsolute(full) ? path.relative(root, full) : full;
+  return path.relative(root, path.resolve(full));
 }
 
 function said(error) {
@@ -140,7 +140,8 @@ function Mocha(runner) {
 
 /** AVA takes no reporter: its own for TAP is made to tell as well, and AVA started. */
 async function ava() {
-  const home = path.join(root, 'node_modules', 'ava');
+  const homes = [process.cwd(), root].map((each) => path.join(each, 'node_modules', 'ava'));
+  const home = homes.find((each) => fs.existsSync(each)) ?? homes[1];
   const colours = path.join(home, 'lib/chalk.js'); // up to version 3, reporters want it chosen before they are loaded
   if (fs.existsSync(colours)) {
     const module = require(colours);

@@ -75,7 +75,7 @@ def run_in_place(
     flags, variables, later = _start(variables | dict(env or {}))
     job = {
         "reader": tests.reader, "files": list(tests.files), "only": list(only), "arguments": list(tests.arguments),
-        "before": list(tests.before), "key": key.hex(), "root": root, "hosts": hosts,
+        "before": list(tests.before), "package": tests.package or "", "key": key.hex(), "root": root, "hosts": hosts,
         "variables": later,
     }  # fmt: skip
     done = sandbox.run(

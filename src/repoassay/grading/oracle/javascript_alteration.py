@@ -9,8 +9,7 @@ other assertions are inverted.
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Collection, Iterator
 
 from repoassay.grading.hidden_tests.javascript import other_spelling, plain_literals
 from repoassay.grading.hidden_tests.javascript_tokens import (
@@ -23,7 +22,7 @@ from repoassay.grading.hidden_tests.javascript_tokens import (
     tokens_of,
 )
 from repoassay.grading.oracle.alteration import Alterable
-from repoassay.grading.oracle.javascript_callbacks import ended_callbacks, test_parameters
+from repoassay.grading.oracle.javascript_callbacks import ended_callbacks, expected_answers, test_parameters
 from repoassay.grading.oracle.javascript_declarations import (
     count_declarations,
     declared_bodies,
@@ -83,49 +82,6 @@ def count_tests(source: str) -> int:
     return count_declarations(tokens, pairs_of(tokens))
 
 
-def _expected_answers(
-    tokens: list[Token], closing: Mapping[int, int], at: int, end: int, *, waited: bool
-) -> list[Token]:
-    """Literals that a chain of calls expects of an answer, as supertest has it: `request(app).expect(200, done)`.
-
-    No passing run leaves them out where the test ends as the chain calls `done`, or waits for it.
-
-    Args:
-        tokens: The file's.
-        closing: Where its brackets close.
-        at: Where the statement begins, without `await` or `return`.
-        end: The bracket that closes the body.
-        waited: Whether it begins with one of these.
-    """
-    if tokens[at].kind != "name" or tokens[at].text == "expect":
-        return []
-    found: list[Token] = []
-    last, place = 0, at + 1
-    while place < end:
-        if tokens[place].text == "(" and place in closing:
-            if tokens[place - 1].text == "expect":
-                found += _expected_literals(tokens, place, closing[place])
-            last, place = place, closing[place] + 1
-        elif tokens[place].text == "." and tokens[place + 1].kind == "name":
-            place += 2
-        else:
-            break
-    whole = tokens[place].text in (";", "}") or (
-        tokens[place].kind == "name" and tokens[place].line > tokens[place - 1].line
-    )
-    ends = tokens[last - 1].text in ("expect", "end") and tokens[closing.get(last, 1) - 1].text == "done"
-    return found if last and whole and (waited or ends) else []
-
-
-def _expected_literals(tokens: list[Token], opening: int, end: int) -> list[Token]:
-    """Literals among the arguments of one `expect`, but for the name of a header."""
-    starts = [opening + 1, *(each + 1 for each in argument_ends(tokens, opening, end))]
-    parts = [(one, other - 1) for one, other in pairwise(starts) if tokens[one].text != "done"]
-    if len(parts) > 1 and tokens[parts[0][0]].kind == "string":
-        parts = parts[1:]
-    return [token for start, stop in parts for token in plain_literals(tokens, start, stop)]
-
-
 class _Finding:
     def __init__(self, source: str, tokens: list[Token], closing: dict[int, int]) -> None:
         self._source, self._tokens, self._closing = source, tokens, closing
@@ -152,7 +108,7 @@ class _Finding:
                 first = at + 1 if self._tokens[at].text in ("await", "return") else at
                 if self._tokens[at].text != "return":
                     yield from self._assertion(test, first, end)
-                for token in _expected_answers(self._tokens, self._closing, first, end, waited=first > at):
+                for token in expected_answers(self._tokens, self._closing, first, end, waited=first > at):
                     yield self._spelt(test, token)
                 inner = nested_test(self._tokens, self._closing, first)
                 if inner and inner[0] not in self.apart:
@@ -226,8 +182,10 @@ class _Finding:
     def _assertion(self, test: str, at: int, end: int) -> Iterator[Alterable]:
         words = [token.text for token in self._tokens[at : at + 4]]
         counting = self._objects | {"expect"}
-        if words[:1] == ["expect"] and words[1:2] == ["("]:
-            yield from self._expectation(test, at, end)
+        if words[:1] == ["expect"] and words[1:2] == ["("] and (closing := self._closing.get(at + 1)):
+            yield from self._expectation(test, closing + 1, end)
+        elif should := self._should(at, end):
+            yield from self._expectation(test, should, end)
         elif words in ([words[0], ".", "plan", "("], ["expect", ".", "assertions", "("]) and words[0] in counting:
             for token in plain_literals(self._tokens, at + 4, self._closing.get(at + 3, at + 4)):
                 yield self._spelt(test, token)  # how many assertions there are to be
@@ -260,13 +218,24 @@ class _Finding:
         elif not literals and opposite:
             yield self._turned(test, at, method, opposite)
 
-    def _expectation(self, test: str, at: int, end: int) -> Iterator[Alterable]:
-        """`expect(...)` with what follows it: `.toBe(3)`, `.not.toThrow()`, `.to.be.true`."""
-        closing = self._closing.get(at + 1)
-        if closing is None:
-            return
+    def _should(self, at: int, end: int) -> int:
+        """What follows `.should` in `value.of(it)[0].should.equal(3)`; 0 where no such chain begins here."""
+        place = at + 1 if self._tokens[at].kind == "name" else end
+        while place < end:
+            if self._tokens[place].text == "." and self._tokens[place + 1].kind == "name":
+                place += 2
+                if self._tokens[place - 1].text == "should":
+                    return place
+            elif self._tokens[place].text in ("(", "[") and place in self._closing:
+                place = self._closing[place] + 1
+            else:
+                break
+        return 0
+
+    def _expectation(self, test: str, place: int, end: int) -> Iterator[Alterable]:
+        """What follows `expect(...)` or `.should`: `.toBe(3)`, `.not.toThrow()`, `.to.be.true`."""
         names: list[int] = []
-        opening, place = 0, closing + 1
+        opening = 0
         while place + 1 < end and self._tokens[place].text == "." and self._tokens[place + 1].kind == "name":
             names.append(place + 1)
             place += 2
