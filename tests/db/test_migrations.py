@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -121,6 +123,31 @@ def test_a_version_that_is_not_known_names_both_and_the_remedy(
         migrate(database, schema)
     said = f"its tables are of version {version}, this program knows versions up to 1. Install the newest RepoAssay"
     assert str(caught.value).startswith(f"{database.name} was made by another version of RepoAssay: {said}")
+
+
+ENDLESS = "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT sum(n) AS version FROM c"
+
+
+@pytest.mark.parametrize(
+    "brought",
+    [
+        [f"CREATE VIEW notes_schema AS {ENDLESS}"],
+        [*FIRST.split("\n\n"), "INSERT INTO notes_schema VALUES (1)",
+         "CREATE TRIGGER forged AFTER INSERT ON notes BEGIN UPDATE notes SET text = 'PASS'; END"],
+        ["CREATE VIRTUAL TABLE notes_schema USING rtree (version, low, high)"],
+    ],
+)  # fmt: skip
+def test_a_file_that_brings_programs_of_its_own_is_refused_before_one_is_run(
+    brought: list[str], schema: Schema, tmp_path: Path
+) -> None:
+    """A view in the place of a table may have no end, and a trigger may change what is written."""
+    place = tmp_path / "brought.sqlite"
+    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
+        for statement in brought:
+            connection.execute(statement)
+    database = connect_database(place, "notes")
+    with pytest.raises(BadInput, match=r"has a (view|trigger|virtual) that is not its own: "):
+        migrate(database, schema)
 
 
 @pytest.mark.exhaustive

@@ -96,9 +96,7 @@ def curate_repositories(
         read_selection_rules(Path(rules)) if rules else tuple(map(parse_rule, DEFAULT_RULES)),
         Path(pool), today=day or today(), suites=known_suites(),
     )  # fmt: skip
-    drafted = [
-        _drafted(each, Path(drafts), Path(suite), cache, sandbox, times, minors, on_step) for each in found
-    ]  # fmt: skip
+    drafted = [_drafted(each, Path(drafts), Path(suite), cache, sandbox, times, minors, on_step) for each in found]
     tasks = [each.task for each in drafted if each.task]
     if not tasks:
         return tuple(drafted)

@@ -102,9 +102,7 @@ def save_study_plan(study: str, file: Path, database: str) -> None:
         raise BadInput(f"{file} cannot be read as text.", "Name a TOML file.") from error
     with _opened(database) as opened:
         answers = plan_from_toml(text, file.name)
-        whole = complete_plan(
-            study_of(opened, study), read_rubric_of(opened, study), items_of(opened, study), answers
-        )  # fmt: skip
+        whole = complete_plan(study_of(opened, study), read_rubric_of(opened, study), items_of(opened, study), answers)
         click.echo(save_plan(opened, study, whole, at=datetime.now(UTC), actor=_ACTOR))
 
 

@@ -188,9 +188,7 @@ class TaskMaking:
             before = Project(history.tree(draft.base), history.content)
             checks = draft.task.environment.checks
             recipes = node_recipes(draft.node, before, history.day(draft.solution), checks)
-            return try_node_recipes(
-                draft, recipes, self._lay, tree, history.content, self.bench.sandbox, self.step
-            )  # fmt: skip
+            return try_node_recipes(draft, recipes, self._lay, tree, history.content, self.bench.sandbox, self.step)
         inference = infer_environment(draft, request, history)
         if not inference.lines:
             raise Unavailable(

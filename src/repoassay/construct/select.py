@@ -102,9 +102,7 @@ def without_links(
     Most lead from one page of the documentation to another, and whether the change works without them is proved. A
     change of nothing else, or of a file into a link, is kept as it is, so that it is refused.
     """
-    links = tuple(
-        path for path in code if all(tree[path].mode == _LINK for tree in (base, solution) if path in tree)
-    )  # fmt: skip
+    links = tuple(path for path in code if all(tree[path].mode == _LINK for tree in (base, solution) if path in tree))
     rest = [path for path in code if path not in links]
     return (rest, links) if rest else ([*code], ())
 

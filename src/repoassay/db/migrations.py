@@ -22,6 +22,7 @@ __all__ = ["Schema", "migrate"]
 
 _NAME = re.compile(r"(\d{4})_\w+?(?:\.(sqlite|postgresql))?\.sql")
 _TABLE = re.compile(r"CREATE TABLE (\w+)")
+_RUNS = re.compile(r"\b(trigger|view|virtual)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ def migrate(database: Database, schema: Schema) -> None:
     Whoever is killed meanwhile leaves the old version. Programs that start at once wait for each other.
 
     Raises:
-        BadInput: When the database is of a version that this program does not know, or cannot be opened.
+        BadInput: When the database is of a version that this program does not know, cannot be opened, or is a file with
+            triggers or views of others.
         Unavailable: When the server cannot be had.
     """
     files = _migrations(schema.folder, database.kind)
@@ -64,9 +66,25 @@ def migrate(database: Database, schema: Schema) -> None:
 
     with database.opening():
         with database.reading() as connection:  # so that what is up to date needs no lock
+            _check_programs(database, connection, files)
             if _version(connection, schema) == newest:
                 return
         database.write(work, schema.lock)
+
+
+def _check_programs(database: Database, connection: sa.Connection, files: Mapping[int, str]) -> None:
+    """Refuse a file with a trigger or view of others: SQLite runs them as its own, and one may change rows or not end.
+
+    Their texts are compared, since a file can call each of them what it likes.
+    """
+    if database.kind == "sqlite":
+        own = {"".join(each.split()) for text in files.values() for each in _missing(text, ())}
+        for name, text in connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"):
+            if (found := _RUNS.search(str(text))) and "".join(str(text).split()) + ";" not in own:
+                raise BadInput(
+                    f"{database.name} has a {found[1].lower()} that is not its own: {printable(str(name), 100)}.",
+                    "Give another file, or drop it there if you trust who made this one.",
+                )
 
 
 def _migrations(folder: Path, kind: str) -> Mapping[int, str]:

@@ -179,9 +179,7 @@ def _splits(names: bytes, moved: int | None, line: int) -> Iterator[tuple[bytes,
 
 
 def _prefixed(old: bytes, new: bytes) -> bool:
-    return (
-        old[1:2] == new[1:2] == b"/" and old[0] != new[0] and old[0] in _PREFIXES and new[0] in _PREFIXES
-    )  # fmt: skip
+    return old[1:2] == new[1:2] == b"/" and old[0] != new[0] and old[0] in _PREFIXES and new[0] in _PREFIXES
 
 
 def shown_name(text: bytes, line: int) -> tuple[bytes, bytes]:

@@ -101,9 +101,7 @@ class ApptainerSandbox(BoxSandbox):
         run = [self._program, "--silent", "exec", *options, self._image, *boot_arguments(python)]
         process = start_process(stack, [*start, *run], env=_environment())
         root = os.geteuid() == 0
-        spec = plan.server_spec(
-            env=BASE_ENV, uid=INSIDE if root else -1, nested=root, memory_is_counted=bool(cgroups)
-        )  # fmt: skip
+        spec = plan.server_spec(env=BASE_ENV, uid=INSIDE if root else -1, nested=root, memory_is_counted=bool(cgroups))
         return RunningBox(process, cgroups), spec
 
     def _pulled(self, cache: Cache, name: str) -> str:

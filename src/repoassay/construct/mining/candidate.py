@@ -199,9 +199,7 @@ class MinedCandidate:
 
     def _lacking(self) -> Submodule | None:
         """A submodule without its files that the change's tests, or their set-up, speak of."""
-        linked = [
-            each for each in submodules_of(self.history, self.facts.commit) if each.place(self.mirrors) is None
-        ]  # fmt: skip
+        linked = [each for each in submodules_of(self.history, self.facts.commit) if each.place(self.mirrors) is None]
         if not linked:
             return None
         tree = self.history.tree(self.facts.commit)

@@ -179,9 +179,7 @@ def _of_records(records: list[Any], form: str, whole: Any, keys: Keys) -> Record
 def _records(table: RecordTable, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Any]:
     if not table.named:
         return [[value for value in row if value is not ABSENT] for row in rows]
-    return [
-        {name: value for name, value in zip(columns, row, strict=False) if value is not ABSENT} for row in rows
-    ]  # fmt: skip
+    return [{name: value for name, value in zip(columns, row, strict=False) if value is not ABSENT} for row in rows]
 
 
 def _json_text(table: RecordTable, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

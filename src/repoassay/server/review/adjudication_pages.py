@@ -131,9 +131,7 @@ def show_outputs(desk: Here, led: AsLead, item: str) -> Response:
     """What was delivered, while previews are being made."""
     base = f"/review/studies/{led.study}"
     outputs = shown_of(desk, _item(desk, led, item).payload.outputs)
-    return page(
-        "outputs.html", outputs=outputs, source=f"{base}/files/{item}", again=f"{base}/items/{item}/outputs"
-    )  # fmt: skip
+    return page("outputs.html", outputs=outputs, source=f"{base}/files/{item}", again=f"{base}/items/{item}/outputs")
 
 
 @router.get("/items/{item}/files")

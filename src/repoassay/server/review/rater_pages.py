@@ -70,9 +70,7 @@ def correct(desk: Here, led: AsLead, rater: str, form: Form) -> Response:
         minutes = float("nan")
     try:
         reason = str(form.get("reason", ""))
-        correct_hours(
-            desk.database, rater_in(desk, led, rater), minutes, reason, at=desk.now(), actor=led.viewer.id
-        )  # fmt: skip
+        correct_hours(desk.database, rater_in(desk, led, rater), minutes, reason, at=desk.now(), actor=led.viewer.id)
     except BadInput as error:
         return _page(desk, led, str(error))
     return RedirectResponse(f"/review/studies/{led.study}/raters", 303)

@@ -71,9 +71,7 @@ def make_study(desk: Here, viewer: AsCreator, form: Form) -> Response:
     except RepoAssayError as error:
         return _form(desk, viewer, values, str(error))
     if viewer.rater is not None and viewer.role is RaterRole.LEAD:
-        invitation = add_rater(
-            desk.database, study.name, viewer.name, RaterRole.LEAD, at=desk.now(), by=viewer.id
-        )  # fmt: skip
+        invitation = add_rater(desk.database, study.name, viewer.name, RaterRole.LEAD, at=desk.now(), by=viewer.id)
         return page("invited.html", viewer=viewer, study=study, name=viewer.name, token=invitation.token, role="lead")
     return RedirectResponse(f"/review/studies/{study.name}", 303)
 
@@ -155,9 +153,7 @@ def _note_excluded(desk: ReviewState, study: Study, chosen: SelectedAttempts, vi
     empty = [list(pair) for pair in chosen.sample.empty]
 
     def work(connection: sa.Connection) -> None:
-        append(
-            connection, study.name, desk.now(), "sampled", viewer.id, excluded=excluded, reread=reread, empty=empty
-        )  # fmt: skip
+        append(connection, study.name, desk.now(), "sampled", viewer.id, excluded=excluded, reread=reread, empty=empty)
 
     desk.database.write(work)
 
