@@ -107,3 +107,14 @@ def test_sympys_tests_draw_by_the_hash_seed(
     job = {"root": str(tmp_path), "only": (), "files": ["sympy/tests/test_a.py"]}
     assert program.run_sympy(job, program.ResultSink(program.SignedLines(-1, b""), program.Silence(), "/")) == 0
     assert {key: value for key, value in calls[0].items() if key == "seed"} == drawn
+
+
+def test_a_class_is_named_as_by_every_pytest_though_one_before_4_marks_its_instance() -> None:
+    told: list[str] = []
+    sink = SimpleNamespace(tell=lambda name, *_: told.append(name), hook=None)
+    recorder = program.PytestRecorder(sink)  # type: ignore[arg-type]
+    for name in ("a.py::TestA::()::test_b[x::()::y]", "a.py::TestA::test_c"):
+        for when in ("setup", "call", "teardown"):
+            report = SimpleNamespace(nodeid=name, when=when, failed=False, skipped=False, duration=0.0)
+            recorder.pytest_runtest_logreport(report)
+    assert told == ["a.py::TestA::test_b[x::()::y]", "a.py::TestA::test_c"]
