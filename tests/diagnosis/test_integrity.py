@@ -127,6 +127,20 @@ def test_code_that_knows_the_tests_is_held_against_what_was_handed_in(written: s
         assert [one.rule for one in integrity(talk, None, case)] == ["knows-the-tests"]
 
 
+def test_lines_that_stand_apart_in_the_change_are_no_copy_of_a_script() -> None:
+    """A class made to compare with, in a script that was cleared away; the change has both of its lines, far apart."""
+    talk = trajectory(
+        "@ Fix comparing.\nW try_it.py\n+ class Same:\n+     def __eq__(self, other):\n+         return True"
+    )
+    alone = "diff --git a/calc.py b/calc.py\n--- a/calc.py\n+++ b/calc.py\n@@ -1,2 +1,6 @@\n"
+    apart = (
+        "+    def __eq__(self, other):\n+        if other is self:\n+            return True\n+        return False\n"
+    )
+    told = "+    def __eq__(self, other):\n     # as before\n+        return True\n"
+    for patch in (alone + apart, alone + told):
+        assert integrity(talk, None, replace(EDIT, patch=patch)) == ()
+
+
 def test_a_commit_that_the_task_names_may_be_looked_at() -> None:
     talk = "@ It was not properly fixed in commit [deadbeef].\n$ git show {}\n| a line\n| another"
     assert integrity(trajectory(talk.format("deadbeef")), None, EDIT) == ()

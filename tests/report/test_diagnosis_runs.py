@@ -11,7 +11,7 @@ from repoassay.diagnosis import label_book, label_from_text
 from repoassay.records import RunFolder
 from repoassay.report.diagnosis_lines import lines, short_lines
 from repoassay.report.diagnosis_runs import Diagnoser, people_said, shares_of, subject_of, subjects_of
-from repoassay.types import Ended, Outcome
+from repoassay.types import Ended, Outcome, TestResult, Verdict
 from report.conftest import MakeRun, Put
 
 NOON = datetime(2026, 2, 1, 12, 0, tzinfo=UTC)
@@ -35,6 +35,21 @@ def test_those_that_count_are_looked_at_and_one_by_its_id(varied: RunFolder) -> 
     looked = [Diagnoser(varied).look(one) for one in found]
     assert {one.holds.value for one in looked if not one.subject.failed} == {"none"}
     assert all(one.steps is None for one in looked)
+
+
+def test_a_change_that_fails_its_tests_says_how_many_and_gets_no_class(make_run: MakeRun, put: Put) -> None:
+    run = make_run(tasks=2)
+    tests = tuple(
+        TestResult(id=name, outcome=how) for name, how in (("a", "failed"), ("b", "missing"), ("c", "passed"))
+    )
+    verdict = Verdict(
+        task="task-02", task_digest="", outcome=Outcome.FAILED, process=True, result=False, tests=tests, grader="",
+        graded_at=NOON,
+    )  # fmt: skip
+    attempt = put(run, "task-02", verdict=verdict)
+    looked = Diagnoser(run).look(subject_of(run, attempt.id))
+    assert looked.holds.value == "unclear"
+    assert looked.diagnosis.reason.endswith("; 2 of 3 tests did not pass")
 
 
 @pytest.mark.parametrize(

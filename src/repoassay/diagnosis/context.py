@@ -40,12 +40,13 @@ class AttemptStory:
         return bool(patch.strip()) and not re.search(named, patch, re.MULTILINE | re.IGNORECASE)
 
     def hands_in(self, text: str) -> bool:
-        """Whether the change handed in adds every line of a text, or what holds it, wherever."""
-        return all(line.strip() in self._added for line in text.splitlines())
+        """Whether the change handed in adds the lines of a text, or what holds them, one after another, wherever."""
+        return "\n".join(filter(None, (line.strip() for line in text.splitlines()))) in self._added
 
     @cached_property
     def _added(self) -> str:
-        return "\n".join(line for line in self.case.patch.splitlines() if line.startswith("+"))
+        lines = (line for line in self.case.patch.splitlines() if line.strip("+ ") and not line.startswith("-"))
+        return "\n".join(line[1:].strip() if line.startswith("+") else "" for line in lines)
 
     @cached_property
     def remarks(self) -> tuple[tuple[int, Action], ...]:

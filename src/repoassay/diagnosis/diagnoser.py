@@ -120,22 +120,12 @@ def _causes(
     if cut is not None:
         yield cut
     yield from (one for one in breaches if one not in strong)
-    if (
-        missing(story.case)
-        and not story.empty
-        and story.case.expected
-        and left_out is None
-        and last is None
-        and not breaches
-    ):
-        yield RootCause(
-            ErrorClass.E2,
-            Subclass.NO_FOLLOW_UP,
-            0.5,
-            "stopped-short",
-            "programs ran without error, but none made the deliverable",
-            (fact("no deliverable is there"),),
-        )
+    asked = story.case.expected or story.case.edit
+    if missing(story.case) and not story.empty and asked and left_out is None and last is None and not breaches:
+        why, seen = "programs ran without error, but none made the deliverable", "no deliverable is there"
+        if story.case.edit:
+            why, seen = "files were changed, but no change was handed in", "the change handed in is empty"
+        yield RootCause(ErrorClass.E2, Subclass.NO_FOLLOW_UP, 0.5, "stopped-short", why, (fact(seen),))
 
 
 def _last(story: AttemptStory) -> RecoveryTrouble | None:
@@ -199,7 +189,10 @@ def _distinct(causes: Iterator[RootCause]) -> Iterator[RootCause]:
 def _nothing(story: AttemptStory) -> str:
     if story.empty:
         return "the trajectory holds no action"
-    return "no error was left, and what was asked for is there" if missing(story.case) is False else "no rule applies"
+    if missing(story.case) is False:
+        return "no error was left, and what was asked for is there"
+    change = story.case.edit and story.case.patch.strip()
+    return "no error was left, and a change was handed in" if change else "no rule applies"
 
 
 def _diagnosis(

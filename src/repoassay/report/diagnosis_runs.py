@@ -23,7 +23,7 @@ from repoassay.diagnosis import (
     fact,
     label_book,
 )
-from repoassay.records import TABLE, LinesRead, RunFolder, read_attempt
+from repoassay.records import ALL, TABLE, LinesRead, RunFolder, read_attempt
 from repoassay.report.agent_log import log_tail
 from repoassay.report.attempt_timeline import read_trajectory
 from repoassay.report.case import TaskFacts, case_of, read_attempt_file
@@ -147,10 +147,19 @@ class Diagnoser:
         """Diagnose one attempt."""
         trajectory, case, ending = self.material(subject)
         found = diagnose(trajectory or _UNSAID, None, case, rules=self._rules)
-        found = _by_exit(found, subject, ending)
+        found = self._with_tests(_by_exit(found, subject, ending), subject)
         labels = tuple(self._by_attempt.get(subject.attempt, ()))
         steps = len(trajectory.steps) if trajectory is not None else None
         return DiagnosedAttempt(subject, steps, found, labels, effective(subject.attempt, labels, found), ending)
+
+    def _with_tests(self, found: Diagnosis, subject: AttemptRef) -> Diagnosis:
+        """Where no rule applies, how many tests say that it failed: no class follows from that."""
+        if not found.unclear or subject.outcome is not Outcome.FAILED:
+            return found
+        tests = read_attempt(self.run.path, subject.attempt, ALL)[1].tests
+        bad = sum(test.outcome not in ("passed", "skipped") for test in tests)
+        reason = f"{found.reason}; {bad} of {len(tests)} tests did not pass" if bad else found.reason
+        return found.model_copy(update={"reason": reason})
 
     def material(self, subject: AttemptRef) -> tuple[Trajectory | None, AttemptCase, Exit | None]:
         """What there is to go by: the steps where they can be read, the facts, and how the command ended."""
