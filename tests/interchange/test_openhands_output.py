@@ -137,6 +137,20 @@ def test_figures_and_results_are_those_of_the_row(tmp_path: Path) -> None:
     assert (found[0].folder / "submission" / "changes.diff").read_text() == DIFF
 
 
+def test_a_trajectory_that_it_saves_is_an_attempt_without_a_result(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "game.json").write_text(json.dumps(called_row()["history"]))
+    (theirs / "other.json").write_text(json.dumps([{"id": 1, "source": "x"}, {"id": 2, "action": "run"}]))
+    for source in (theirs, theirs / "game.json"):
+        assert find_importer(None, source)[0].name == "openhands"
+        (found,) = import_run(None, source, tmp_path / f"run-{source.name}").run.finished()
+        trajectory = read_trajectory(found.folder)
+        assert trajectory is not None and trajectory.steps[1].calls[0].arguments == {"command": "ls"}
+        assert (found.attempt.task, found.verdict.outcome) == ("game", Outcome.NOT_GRADABLE)
+        assert trajectory.own.usage is not None and trajectory.own.usage.input == 200
+
+
 def test_a_summary_beside_it_and_points_are_results(tmp_path: Path) -> None:
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "report.json").write_text(

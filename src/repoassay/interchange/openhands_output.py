@@ -1,4 +1,4 @@
-"""Outputs of OpenHands' benchmarks: `output.jsonl`, a row a task with its events, its patch and what it cost."""
+"""Outputs of OpenHands' benchmarks: `output.jsonl`, a row a task; and trajectories it saves, a JSON list of events."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.agents import mapping
-from repoassay.interchange.agent_files import plain_files, steps_of, text_lines, trajectory_from
+from repoassay.interchange.agent_files import json_value, plain_files, steps_of, text_lines, trajectory_from
 from repoassay.interchange.foreign_run import ForeignAttempt, ReportedResult
 from repoassay.interchange.harness_reports import HarnessReports
 from repoassay.sandbox import temporary_folder
@@ -24,7 +24,7 @@ _BY = "its evaluation"
 class OpenHandsOutput:
     """Each row an attempt; results stand in the row, or in the report that its evaluation wrote beside it."""
 
-    title = "outputs of OpenHands' benchmarks: output.jsonl"
+    title = "outputs of OpenHands' benchmarks (output.jsonl), and trajectories that it saves (JSON)"
     gives = "run"
     version = "OpenHands 0.9 to 1.x (history of events), and its SDK's events"
     lost = (
@@ -37,7 +37,10 @@ class OpenHandsOutput:
         """Whether the first row says what it is."""
         try:
             first = next((row for path in _files(source) for row in _rows(path)), {})
-            return isinstance(first.get("history"), list) and ("test_result" in first or "git_patch" in first)
+            history = first.get("history")
+            return isinstance(history, list) and (
+                "test_result" in first or "git_patch" in first or _are_events(history)
+            )
         except Exception:  # noqa: BLE001 - an odd file is somebody else's
             return False
 
@@ -53,13 +56,26 @@ class OpenHandsOutput:
 
 
 def _files(source: Path) -> Iterator[Path]:
-    """The file itself, whatever its name, or every `output.jsonl` below a folder."""
+    """The file itself, whatever its name, or every `output.jsonl` and saved trajectory below a folder."""
     for path in plain_files(source, ".jsonl"):
         if source.is_file() or path.name == _NAME:
             yield path
+    for path in plain_files(source, ".json"):
+        if _are_events(json_value(path)):
+            yield path
+
+
+def _are_events(history: Any) -> bool:
+    """Whether a value is the events of a session: numbered, each an action or an observation, the first of somebody."""
+    events = [one if isinstance(one, dict) else {} for one in history] if isinstance(history, list) else []
+    typed = all(isinstance(one.get("action") or one.get("observation"), str) for one in events)
+    return bool(events) and typed and "source" in events[0] and all(isinstance(one.get("id"), int) for one in events)
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    if path.suffix == ".json":
+        yield {"history": json_value(path), "instance_id": path.stem}
+        return
     for line in text_lines(path):
         try:
             row = json.loads(line)

@@ -51,6 +51,16 @@ def test_predictions_come_with_what_the_harness_said(theirs: Path, tmp_path: Pat
     assert found[IDS[0]].verdict.assurance is None
 
 
+def test_a_summary_alone_says_what_came_of_each_instance_that_it_lists(theirs: Path, tmp_path: Path) -> None:
+    summary = theirs / "sys.run.json"
+    assert find_importer(None, summary)[0].name == "swe-bench"
+    found = {one.attempt.task: one for one in import_run(None, summary, tmp_path / "run").run.finished()}
+    assert [found[name].verdict.outcome for name in IDS] == [
+        Outcome.PASSED, Outcome.FAILED, Outcome.NO_OUTPUT, Outcome.NOT_GRADABLE,
+    ]  # fmt: skip
+    assert {one.attempt.agent for one in found.values()} == {"sys.run"}
+
+
 def test_predictions_of_any_name_are_found_below_a_folder_if_they_are_the_only_ones(
     theirs: Path, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 What is read: predictions (`preds.json`, `all_preds.jsonl` at the top of a folder, else the one JSON or JSONL file of
 them below it), and wherever they lie, the harness's `report.json` of one instance and its summary with `resolved_ids`.
+Of a summary that is named by itself (MODEL.RUN.json) each instance that it lists is an attempt without a submission.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _BY = "SWE-bench's harness"
 class SweBenchRun:
     """Predictions with what the harness said of them; one prediction an attempt."""
 
-    title = "SWE-bench predictions, with the harness's reports where they lie beside them"
+    title = "SWE-bench predictions, with the harness's reports where they lie beside them, or a summary of it alone"
     gives = "run"
     contains = ("aider", "claude-code", "codex", "gemini-cli", "trae-agent")  # sessions, with nothing of the outcome
     within = ("mini-swe-agent", "swe-agent", "openhands")  # whose runs have predictions and reports beside trajectories
@@ -35,12 +36,15 @@ class SweBenchRun:
     def recognizes(self, source: Path) -> bool:
         """Whether there is a file of predictions, by name in a folder, by its keys otherwise."""
         try:
-            return bool(_files_of_predictions(source))
+            return bool(_files_of_predictions(source)) or _is_summary(source)
         except (OSError, BadInput):
             return False
 
     def attempts(self, source: Path) -> Iterator[ForeignAttempt]:
-        """One attempt a prediction, in the order of the file."""
+        """One attempt a prediction, in the order of the file; of a summary alone, one an instance that it lists."""
+        if _is_summary(source):
+            yield from _listed(source)
+            return
         folder = source if source.is_dir() else source.parent
         reports = HarnessReports.below(folder, _BY) if _has_reports(source) else HarnessReports(_BY)
         for submission in read_submissions(_predictions(source)):
@@ -51,6 +55,21 @@ class SweBenchRun:
                 patch=submission.content,
                 reported=reports.of(submission.id),
             )
+
+
+def _is_summary(source: Path) -> bool:
+    return source.is_file() and isinstance(json_object(source).get("resolved_ids"), list)
+
+
+def _listed(summary: Path) -> Iterator[ForeignAttempt]:
+    reports = HarnessReports(_BY)
+    reports.look(summary)
+    empty = json_object(summary).get("empty_patch_ids")
+    for name in reports.listed:
+        none = isinstance(empty, list) and name in empty
+        yield ForeignAttempt(
+            task=name, agent=summary.stem, model="", patch=b"" if none else None, reported=reports.of(name)
+        )
 
 
 def _has_reports(source: Path) -> bool:
