@@ -217,6 +217,16 @@ REFUSALS = {
     "tests of the agent": ({"test": f"pytest /app/test_outputs.py\n{REWARD}"}, "among the files of the agent", 1),
     "links": ({"test_outputs": "def test_it():\n    assert p.is_symlink()\n"}, "symbolic links", 2),
     "running programs": ({"test_outputs": "def test_it():\n    run(['pgrep', 'x'])\n"}, "running programs", 2),
+    "another account": (
+        {"test_outputs": "AS = ['setpriv', '--reuid=65534']\n\n\ndef test_it():\n    run(AS)\n"},
+        "as another account",
+        1,
+    ),
+    "another account, of a script": (
+        {"test": f"true\nsetsid setpriv \\\n    --reuid=9 --clear-groups go test\n{REWARD}"},
+        "as another account",
+        2,
+    ),
     "a service left running": ({"test_outputs": "def test_it():\n    get('http://localhost:80')\n"}, "a service", 2),
     "places of the system": ({"test_outputs": "def test_it():\n    open('/etc/motd')\n"}, "look at /etc", 0),
 }
