@@ -331,6 +331,8 @@ _HAS_PYTEST = "FROM python:3.11\nRUN pip install pytest\nWORKDIR /app\n"
 _OFFLINE = "[environment]\nallow_internet = false\n"
 _STEP = '[[steps]]\nname = "sum"\n'
 _STEP_FILES = {"steps/sum/instruction.md": "Write the sum.\n"}
+_NODE = "FROM node:18-slim\nRUN npm install -g js-md5\nWORKDIR /app\n"
+_BY_PYTHON = "python3 /tests/test_outputs.py\nif [ $? -eq 0 ]; then\n  echo 1 > /logs/verifier/reward.txt\nfi\n"
 _OPEN = '[environment]\nnetwork_mode = "public"\n'
 
 
@@ -349,6 +351,15 @@ _OPEN = '[environment]\nnetwork_mode = "public"\n'
         (
             {"environment/Dockerfile": _WITHOUT_PIP, "tests/test.sh": f"{_BY_PIP} 2>/dev/null || true\n{SCRIPT}"},
             "passes nobody: .* a pip that its image does not have",
+        ),
+        ({"environment/Dockerfile": _NODE, "tests/test.sh": _BY_PYTHON}, "no solution: its test script starts Python"),
+        (
+            {
+                "environment/Dockerfile": "FROM eclipse-temurin:17-jdk\nWORKDIR /app\n",
+                "environment/docker-compose.yaml": "services:\n  main:\n    build:\n      context: ${CONTEXT_DIR}\n",
+                "tests/test.sh": _BY_PYTHON,
+            },
+            "no solution: its test script starts Python",
         ),
         ({"task.toml": _OFFLINE}, "passes nobody: its tests have no network to fetch their pytest"),
         ({"task.toml": _OFFLINE, "tests/test.sh": f"{_BY_PIP} || true\n{SCRIPT}"}, "passes nobody: its tests have no"),
@@ -391,6 +402,9 @@ def test_folders_that_harbor_itself_refuses_are_counted_apart(
         (_WITHOUT_PIP, f"apt-get update && apt-get install -y python3-pip\n{_BY_PIP}\n{SCRIPT}"),
         (_WITHOUT_PIP.replace("ubuntu:24.04", "python:3.12"), f"{_BY_PIP}\n{SCRIPT}"),
         (f"{_WITHOUT_PIP}RUN apt-get install -y python3-pytest\n", SCRIPT),
+        (f"{_NODE}RUN apt-get install -y mercurial\n", _BY_PYTHON),
+        (_NODE.replace("18-slim", "18"), _BY_PYTHON),
+        (_NODE, f"apt-get install -y python3\n{_BY_PYTHON}"),
     ],
 )
 def test_a_pip_of_image_or_script_is_one(convert: Convert, image: str, script: str) -> None:

@@ -217,7 +217,7 @@ REFUSALS = {
     "tests of the agent": ({"test": f"pytest /app/test_outputs.py\n{REWARD}"}, "among the files of the agent", 1),
     "links": ({"test_outputs": "def test_it():\n    assert p.is_symlink()\n"}, "symbolic links", 2),
     "running programs": ({"test_outputs": "def test_it():\n    run(['pgrep', 'x'])\n"}, "running programs", 2),
-    "another account": (
+    "tests of another account": (
         {"test_outputs": "AS = ['setpriv', '--reuid=65534']\n\n\ndef test_it():\n    run(AS)\n"},
         "as another account",
         1,

@@ -31,6 +31,11 @@ _BRINGS_PYTEST = re.compile(r"pytest|conda|--from=|git\+|git clone|\[[\w, -]*(?:
 """What names pytest in an image, or may bring it along."""
 _HAS_PIP = re.compile(r"pip|pytest|\buv\b|conda|--from=")
 _INSTALLS_PYTEST = re.compile(r"\binstall\b[^\n]*\bpytest\b")
+_NO_PYTHON = re.compile(r"eclipse-temurin(?:[:@].*)?|(?:node|rust|ruby|golang|perl|php):[\w.-]*(?:slim|alpine)\b.*")
+"""Images of a language that bring no Python; those that are not slim have it by way of other packages."""
+_STARTS_PYTHON = re.compile(r"(?m)(?:^|&&|;)[ \t(]*(?:if +|! +|exec +)*python3?[ \t]")
+_PLAIN_RUN = re.compile(r"(?:npm|mkdir|echo|printf|rm|touch|chmod|chown|ln|cp|mv|cat|true|cd|set|useradd)\b")
+"""Commands of a build that bring no Python."""
 _OF_A_BUILD = frozenset({".cfg", ".in", ".lock", ".sh", ".toml", ".txt", ".yaml", ".yml"})
 
 
@@ -54,13 +59,35 @@ def refusal_of_harbor(folder: Path) -> ImportRefusal | None:
     if not named and not any((place / name).exists() for name in ("Dockerfile", "docker-compose.yaml")):
         why = "Harbor cannot start it: it has no Dockerfile, no compose file and no image."
         return ImportRefusal(why, "environment/Dockerfile")
-    if named or (place / "docker-compose.yaml").exists():
+    own_image = (folder / "tests/Dockerfile").exists() or _table(about, "verifier").get("environment")
+    if named:
         return None
+    if (place / "docker-compose.yaml").exists():
+        other = any(re.search(r"dockerfile|python|pip", text) for text in _texts(place / "docker-compose.yaml"))
+        return None if other or own_image else _without_python(folder, about)
     if missing := _missing(place):
         return missing
     steps = about.get("steps")
-    own_image = (folder / "tests/Dockerfile").exists() or _table(about, "verifier").get("environment")
-    return (None if steps else _unrewarded(folder)) or (None if own_image else _without_pytest(folder, about))
+    return (None if steps else _unrewarded(folder)) or (
+        None if own_image else _without_pytest(folder, about) or _without_python(folder, about)
+    )
+
+
+def _without_python(folder: Path, about: dict[str, Any]) -> ImportRefusal | None:
+    """Tests that start a Python which neither their image nor their script brings, so that no solution passes there."""
+    steps = [step for text in _texts(folder / "environment/Dockerfile") for step in read_instructions(text)]
+    told = "\n".join(_texts(folder / "solution", folder / "instruction.md", *folder.glob("steps/*/solution")))
+    plain = all(map(_NO_PYTHON.fullmatch, _bases(folder))) and not re.search(r"\binstall\b[^\n]*\bpython", told)
+    runs = [part.strip() for step in steps if step.word == "RUN" for part in re.split(r"&&|\|\||[;\n]", step.rest)]
+    brings = any(step.word in ("ADD", "SHELL", "ENTRYPOINT") or "--from=" in step.rest for step in steps)
+    if not plain or brings or not all(map(_PLAIN_RUN.match, filter(None, runs))):
+        return None
+    for script in _scripts(folder, about):
+        code = re.sub(r"(?m)^\s*#.*", "", "".join(_texts(script)))
+        if _STARTS_PYTHON.search(code) and not _OTHERWISE.search(code):
+            why = "Harbor passes no solution: its test script starts Python, which its image does not have."
+            return ImportRefusal(why, str(script.relative_to(folder)))
+    return None
 
 
 def _without_pytest(folder: Path, about: dict[str, Any]) -> ImportRefusal | None:

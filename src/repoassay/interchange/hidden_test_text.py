@@ -26,7 +26,8 @@ _NOT_CROSSING = (
      r"|[\"']docker[\"'], ?f?[\"'](?=compose|run|exec|ps|build|inspect|images|pull|logs|cp|stop|start|info)"
      r"|\bimport docker\b|\bdocker\.(from_env|sock)|which\([\"']docker",
      "Its tests need Docker."),
-    (r"\bsetpriv\b(?=[^\n]*\\?\n?[^\n]*--r?e?uid)|\brunuser\b|[\"']sudo[\"'], *[\"']-u[\"']|\bsudo -u\b|\bos\.set(?:re|res)?uid\(",
+    (r"\bsetpriv\b(?=[^\n]*\\?\n?[^\n]*--r?e?uid)|\brunuser\b"
+     r"|[\"']sudo[\"'], *[\"']-u[\"']|\bsudo -u\b|\bos\.set(?:re|res)?uid\(",
      "Its tests run programs as another account, whose rights a sandbox has not."),
 )  # fmt: skip
 _IS_PROGRAM = re.compile(
