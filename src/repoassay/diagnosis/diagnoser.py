@@ -120,11 +120,9 @@ def _causes(
     if cut is not None:
         yield cut
     yield from (one for one in breaches if one not in strong)
-    asked = story.case.expected or story.case.edit
-    if missing(story.case) and not story.empty and asked and left_out is None and last is None and not breaches:
+    asked = missing(story.case) and not story.empty and story.case.expected
+    if asked and left_out is None and last is None and not breaches:
         why, seen = "programs ran without error, but none made the deliverable", "no deliverable is there"
-        if story.case.edit:
-            why, seen = "files were changed, but no change was handed in", "the change handed in is empty"
         yield RootCause(ErrorClass.E2, Subclass.NO_FOLLOW_UP, 0.5, "stopped-short", why, (fact(seen),))
 
 
