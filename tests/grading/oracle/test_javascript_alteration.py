@@ -209,6 +209,25 @@ def test_a_name_to_which_a_helper_adds_is_known_by_the_one_declaration_that_it_h
     assert not set(find_alterables(source, {"all::node::other::drops a slash (node)"})) & whole
 
 
+def test_what_a_helper_of_the_file_compares_is_altered() -> None:
+    source = """const same = (actual, expected) => {
+  assert.deepStrictEqual(actual.map(each => each.name), expected);
+};
+test('a', () => {
+  const expected = [['bos', ''], ['text', 'x']];
+  same(parse('one'), expected);
+});
+test('b', () => { same(parse('two'), ['three']); });
+test('c', () => { const other = ['four']; same(parse(other), other); });
+test('d', () => { same(parse('five')); });
+"""
+    found = find_alterables(source)
+    assert {name: len(places) for name, places in found.items()} == {"a": 4, "b": 1}
+    assert not find_alterables("const last = (x)")
+    altered = [alter(source, {place: 1}) for places in found.values() for place in places]
+    assert all("'one'" in each and "'two'" in each for each in altered)
+
+
 def test_tests_and_assertions_of_uvu_are_known() -> None:
     source = """import { suite, test } from 'uvu';
 import { is, equal } from 'uvu/assert';

@@ -22,7 +22,13 @@ from repoassay.grading.hidden_tests.javascript_tokens import (
     tokens_of,
 )
 from repoassay.grading.oracle.alteration import Alterable
-from repoassay.grading.oracle.javascript_callbacks import ended_callbacks, expected_answers, test_parameters
+from repoassay.grading.oracle.javascript_callbacks import (
+    comparing_helpers,
+    constant_value,
+    ended_callbacks,
+    expected_answers,
+    test_parameters,
+)
 from repoassay.grading.oracle.javascript_declarations import (
     count_declarations,
     declared_bodies,
@@ -86,6 +92,8 @@ class _Finding:
     def __init__(self, source: str, tokens: list[Token], closing: dict[int, int]) -> None:
         self._source, self._tokens, self._closing = source, tokens, closing
         self._objects = _OBJECTS
+        self._openings = {end: start for start, end in closing.items()}
+        self._helpers = comparing_helpers(tokens, closing, _EQUALITIES)
         self._uvu = "uvu/assert" in source
         self.apart: frozenset[int] = frozenset()  # bodies of tests within tests that are no part of these
 
@@ -186,6 +194,9 @@ class _Finding:
             yield from self._expectation(test, closing + 1, end)
         elif should := self._should(at, end):
             yield from self._expectation(test, should, end)
+        elif words[1:2] == ["("] and words[0] in self._helpers and at + 1 in self._closing:
+            for token in self._compared(at + 1, self._helpers[words[0]], end):
+                yield self._spelt(test, token)
         elif words in ([words[0], ".", "plan", "("], ["expect", ".", "assertions", "("]) and words[0] in counting:
             for token in plain_literals(self._tokens, at + 4, self._closing.get(at + 3, at + 4)):
                 yield self._spelt(test, token)  # how many assertions there are to be
@@ -217,6 +228,16 @@ class _Finding:
                 yield self._denied(test, opening, ends[0])
         elif not literals and opposite:
             yield self._turned(test, at, method, opposite)
+
+    def _compared(self, opening: int, number: int, end: int) -> list[Token]:
+        """Literals of one argument of a call: its own, or those of the constant that it is."""
+        starts = [opening, *argument_ends(self._tokens, opening, self._closing[opening])]
+        if number + 1 >= len(starts):
+            return []
+        first, stop = starts[number] + 1, starts[number + 1]
+        if stop == first + 1 and self._tokens[first].kind == "name":
+            first, stop = constant_value(self._tokens, self._closing, self._openings, first, opening, end)
+        return plain_literals(self._tokens, first, stop)
 
     def _should(self, at: int, end: int) -> int:
         """What follows `.should` in `value.of(it)[0].should.equal(3)`; 0 where no such chain begins here."""

@@ -6,13 +6,16 @@ that stands before it in the same function, and before that function in the one 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 
 from repoassay.grading.hidden_tests.javascript import plain_literals
 from repoassay.grading.hidden_tests.javascript_tokens import Token, argument_ends
 
-__all__ = ["ended_callbacks", "expected_answers", "test_parameters"]
+__all__ = ["comparing_helpers", "constant_value", "ended_callbacks", "expected_answers", "test_parameters"]
+
+_FARTHEST = 400
+"""Steps back in which a constant is looked for."""
 
 
 def test_parameters(tokens: list[Token], closing: Mapping[int, int], body: int) -> list[str]:
@@ -139,3 +142,48 @@ def _expected_literals(tokens: list[Token], opening: int, end: int) -> list[Toke
     if len(parts) > 1 and tokens[parts[0][0]].kind == "string":
         parts = parts[1:]
     return [token for start, stop in parts for token in plain_literals(tokens, start, stop)]
+
+
+def comparing_helpers(tokens: list[Token], closing: Mapping[int, int], equalities: Collection[str]) -> dict[str, int]:
+    """Functions of a file that compare a parameter as what is expected, with the place of that parameter."""
+    found: dict[str, int] = {}
+    for at in range(1, len(tokens) - 3):
+        words = [token.text for token in tokens[at : at + 3]]
+        opening = at + 1 if tokens[at - 1].text == "function" else at + 2 if words[1:] == ["=", "("] else 0
+        end = closing.get(opening, 0) if opening and tokens[opening].text == "(" else 0
+        body = end + 1 + (tokens[end + 1].text == "=>") if 0 < end < len(tokens) - 2 else 0
+        if not body or tokens[body].text != "{" or body not in closing:
+            continue
+        starts = [opening + 1, *(each + 1 for each in argument_ends(tokens, opening, end))][:-1]
+        names = [tokens[each].text for each in starts]
+        for call in range(body, closing[body] - 1):
+            if tokens[call].text in equalities and tokens[call + 1].text == "(" and call + 1 in closing:
+                ends = argument_ends(tokens, call + 1, closing[call + 1])
+                wanted = tokens[ends[0] + 1].text if len(ends) > 1 and ends[1] == ends[0] + 2 else ""
+                if wanted in names:
+                    found[words[0]] = names.index(wanted)
+    return found
+
+
+def constant_value(
+    tokens: list[Token], closing: Mapping[int, int], openings: Mapping[int, int], at: int, call: int, end: int
+) -> tuple[int, int]:
+    """The value of a constant that a call has as an argument; twice 0 where it is of another block, or used again.
+
+    Args:
+        tokens: The file's.
+        closing: Where its brackets close.
+        openings: Where its brackets open, by where they close.
+        at: The constant's name.
+        call: The bracket that opens the call.
+        end: The bracket that closes the body.
+    """
+    place = call
+    for _ in range(_FARTHEST):
+        place = openings.get(place, place) - 1
+        if place < 0 or place in closing:
+            break
+        if [token.text for token in tokens[place : place + 3]] == ["const", tokens[at].text, "="]:
+            uses = [each for each in range(place, end) if tokens[each].text == tokens[at].text]
+            return (place + 3, closing.get(place + 3, place + 3) + 1) if uses == [place + 1, at] else (0, 0)
+    return 0, 0
