@@ -120,6 +120,12 @@ def test_hidden_tests_are_found_behind_links_and_patterns(work: Path) -> None:
     for arguments in (["testlink"], ["."]):
         done = run_pytest(work, *arguments)
         assert done.returncode == 4 and "testlink" in done.stderr, done.stdout + done.stderr
+    modules = ("suite.tasks.sum-ledger.tests.test_hidden", "tasks.sum-ledger.tests", "sum-ledger.tests.test_hidden")
+    for module, top in zip(modules, (".", "suite", "suite/tasks"), strict=True):
+        done = run_pytest(work, "--pyargs", module, "--override-ini", f"pythonpath={top}")
+        assert done.returncode == 4 and "whose tests are hidden" in done.stderr, done.stdout + done.stderr
+    done = run_pytest(work, "--pyargs", "plain/test_plain.py")
+    assert done.returncode == 0, done.stdout + done.stderr
     (work / "testlink").rename(work / "plain" / "link")
     done = run_pytest(work, "plain")
     assert (done.returncode, "1 passed" in done.stdout) == (0, True), done.stdout + done.stderr

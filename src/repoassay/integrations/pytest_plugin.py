@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,7 +111,11 @@ def _arguments(config: pytest.Config) -> Iterator[tuple[str, Path]]:
         patterns = config.getini("testpaths")
         names = [name for each in patterns for name in sorted(glob.iglob(each, recursive=True))]  # noqa: PTH207 - alike
     for name in names or ["."]:
-        yield name, Path(os.path.abspath(here / name.partition("::")[0]))  # noqa: PTH100 - of a link its own place
+        place = name.partition("::")[0]
+        yield name, Path(os.path.abspath(here / place))  # noqa: PTH100 - of a link its own place
+        if getattr(config.known_args_namespace, "pyargs", False):  # a module, looked for and not yet imported
+            modules = [Path(top or here, *place.split(".")) for top in (*config.getini("pythonpath"), *sys.path)]
+            yield from ((name, module) for module in modules if _hidden_in(module))
 
 
 def _hidden_in(path: Path) -> Path | None:
