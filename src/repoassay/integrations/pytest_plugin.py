@@ -34,11 +34,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--repoassay-budget", metavar="USD", default=None, help="Dollars that each attempt may spend.")
     add("--repoassay-runs", metavar="FOLDER", default=None, help="Keep the run of each task below FOLDER.")
     add("--repoassay-isolation", metavar="KIND", default=None, help="The sandbox, as `repoassay run --isolation`.")
-    add(
-        "--repoassay-validate",
-        action="store_true",
-        help="Instead: prove that each task can be trusted, but for mutants.",
-    )
+    add("--repoassay-validate", action="store_true",
+        help="Instead: prove that each task can be trusted, but for mutants.")  # fmt: skip
 
 
 @pytest.hookimpl(tryfirst=True)

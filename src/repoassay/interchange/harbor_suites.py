@@ -26,6 +26,7 @@ from repoassay.interchange.image_agents import check_agents_unnamed
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal, absolute_place
 from repoassay.interchange.image_of_tests import add_image_of_tests
 from repoassay.interchange.image_recipe import read_image
+from repoassay.interchange.image_stages import package_of
 from repoassay.interchange.image_toolchains import moved_places, moved_text
 from repoassay.interchange.published_judges import publish_judges
 from repoassay.interchange.state_task import StateTask, state_places
@@ -246,7 +247,7 @@ def _task(
     if image.work == "/":
         raise ImportRefusal("It works in the root folder.", "environment/Dockerfile")
     _check_work(instruction)
-    image.pip += [wanted for wanted in tests.pip if _name(wanted) not in set(map(_name, image.pip))]
+    image.pip += [wanted for wanted in tests.pip if package_of(wanted) not in set(map(package_of, image.pip))]
     image.apt += tests.apt
     script = solution if solution is None or solution.is_file() else solution / "solve.sh"
     solved = task_text(script.parent, script.name) if script else ""
@@ -285,7 +286,3 @@ def _check_work(instruction: str) -> None:
     if len({found[1] for line in lines for found in _INSTALLS.finditer(line)}) > 1:
         why = "Its work is to install packages into the machine, and those do not cross to its tests."
         raise ImportRefusal(why, "instruction.md")
-
-
-def _name(wanted: str) -> str:
-    return re.split(r"[\s\[=<>~!;@]", wanted, maxsplit=1)[0].lower().replace("_", "-")

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from repoassay.interchange.image_file import ImageRecipe
 
-__all__ = ["ImageStage", "copy_command", "join_stages"]
+__all__ = ["ImageStage", "copy_command", "join_stages", "package_of"]
 
 _HELD = '"$DOWNLOADS"/stage-{number}'
 
@@ -48,10 +48,10 @@ def join_stages(stages: list[ImageStage], last: ImageRecipe) -> None:
     recipes = [*(stage.recipe for stage in stages), last]
     if len({place for recipe in recipes for place in recipe.files}) < sum(len(recipe.files) for recipe in recipes):
         raise ValueError("Its Dockerfile builds in several stages, which have files at the same place.")
-    named = {_name(wanted) for wanted in last.pip}
+    named = {package_of(wanted) for wanted in last.pip}
     tops = sorted({f"/{PurePosixPath(folder).parts[1]}" for recipe in recipes for folder in _folders(recipe)})
     for stage in stages:
-        last.pip += [wanted for wanted in stage.recipe.pip if _name(wanted) not in named]
+        last.pip += [wanted for wanted in stage.recipe.pip if package_of(wanted) not in named]
         last.apt += stage.recipe.apt
         last.folders += stage.recipe.folders
         last.venvs += stage.recipe.venvs
@@ -93,5 +93,6 @@ def _hold(source: str, held: str) -> str:
     return f'mkdir -p {held}"$(dirname {place})" && cp -a {place} {held}{place}'
 
 
-def _name(wanted: str) -> str:
+def package_of(wanted: str) -> str:
+    """The name in a requirement, with hyphens."""
     return re.split(r"[\s\[=<>~!;@]", wanted, maxsplit=1)[0].lower().replace("_", "-")
