@@ -33,7 +33,7 @@ VARIABLES = {
 """What users set; docs/reference/environment.md lists the same."""
 WITHIN = (
     "REPOASSAY_CHANNEL", "REPOASSAY_EXEC", "REPOASSAY_KEY", "REPOASSAY_MODEL", "REPOASSAY_READER", "REPOASSAY_RESULTS",
-    "REPOASSAY_TEST", "REPOASSAY_WORKSPACE",
+    "REPOASSAY_ROOT", "REPOASSAY_TEST", "REPOASSAY_WORKSPACE",
 )  # fmt: skip
 """What programs inside a sandbox are told, RepoAssay itself where it is the task."""
 _DEVELOPMENT = ("REPOASSAY_GOLDEN", "REPOASSAY_REGENERATE", "REPOASSAY_TEST_AGENTS")
