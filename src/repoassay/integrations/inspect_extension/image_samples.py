@@ -97,14 +97,14 @@ def _place(path: Path) -> str:
 def _task(name: str, metadata: Mapping[str, object], cache: Cache) -> tuple[TaskFolder, Mapping[str, str]]:
     """The task of the row that a sample's metadata are, and what else its images hold, by path."""
     record: dict[Any, Any] = dict(metadata)
-    known = format_of(record)
-    if known is None:
+    if format_of(record) is None:
         raise BadInput(f"The metadata of {quote(name)} are no row of a known format.", "Give a SampleConfig.")
-    record = {**dict.fromkeys(known.KEYS, "It stands in the sample."), **record, known.ID_KEY: name}
+    # What Inspect's tasks take out of a row.
+    record = {"problem_statement": "It stands in the sample.", **record, "instance_id": name}
     places = [os.environ.get(variable) for variable in ("REPOASSAY_MIRRORS", "REPOASSAY_ENVIRONMENTS")]
     supplies = supplies_of((), *(Path(each) if each else None for each in places))
     with temporary_folder("row") as scratch:
         rows = Path(scratch, "rows.json")
         rows.write_text(json.dumps([record], default=str), "utf-8")
         found = usable_tasks(rows, cache.path / "rows", supplies)
-    return next(iter(found.tasks.values())), getattr(known, "IMAGE_FILES", {})
+    return next(iter(found.tasks.values())), getattr(format_of(record), "IMAGE_FILES", {})
