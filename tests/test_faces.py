@@ -61,6 +61,7 @@ def test_repeated_names_small_modules_and_guests(small: Tree) -> None:
     assert small.lines() == small.lines(core=False) - 4
 
 
+@pytest.mark.long
 def test_no_more_imports_go_past_a_face_than_did() -> None:
     past, total = house_tree().past_faces()
     assert 0 < sum(past.values()) <= LIMITS["past_faces"]["limit"] < total

@@ -107,6 +107,7 @@ def test_a_metric_is_listed_and_its_suite_is_validated(example: Path, tmp_path: 
     assert proofs.returncode == 0, proofs.stdout
 
 
+@pytest.mark.long
 def test_a_reader_reads_what_an_agent_printed(example: Path, tmp_path: Path) -> None:
     (tmp_path / "talker.toml").write_text("""\
 schema = 1

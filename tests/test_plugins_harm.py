@@ -73,6 +73,7 @@ class Impostor(NamespaceSandbox):
     assert unknown.returncode == 2 and "'bubble' is not one of" in unknown.stderr
 
 
+@pytest.mark.long
 def test_a_broken_plug_in_is_one_sentence_where_it_is_used_and_none_elsewhere(tmp_path: Path) -> None:
     entries = {
         "metrics": {"broken_metric": "broken:metric"}, "agents": {"broken-agent": "broken:Agent"},

@@ -84,6 +84,7 @@ def test_a_function_that_raises_is_its_agents_failure(tmp_path: Path) -> None:
     assert "KeyError: 'mislaid'" in (attempt.folder / "log.txt").read_text()
 
 
+@pytest.mark.long
 def test_a_function_that_does_not_end_is_left_behind_when_its_time_is_up(tmp_path: Path) -> None:
     ended = threading.Event()
     raised: list[BaseException] = []

@@ -45,6 +45,7 @@ def test_one_patch_many_patches_and_patches_in_a_loop(grader: ra.Grader, solutio
     assert [answer.verdict.outcome for answer in asyncio.run(both())] == wanted[:2]
 
 
+@pytest.mark.long
 def test_a_patch_is_given_up_when_nobody_waits_for_it_any_more(grader: ra.Grader) -> None:
     began = time.monotonic()
     cancel = threading.Event()

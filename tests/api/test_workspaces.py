@@ -36,6 +36,7 @@ def test_an_edit_is_seen_in_the_diff_and_graded() -> None:
         assert workspace.grade().outcome is ra.Outcome.PASSED
 
 
+@pytest.mark.long
 def test_a_workspace_that_is_closed_or_whose_time_is_up_takes_no_more_commands() -> None:
     with ra.open_workspace("starter", task=DAILY, timeout=1.5) as workspace:
         with pytest.raises(ra.Interrupted):

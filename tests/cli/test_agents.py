@@ -18,6 +18,7 @@ def call(*words: object) -> Result:
     return CliRunner().invoke(cli, ["agents", *(str(word) for word in words)])
 
 
+@pytest.mark.long
 def test_the_list_names_every_agent_and_why_one_cannot_run() -> None:
     result = call("list", "--json")
     assert result.exit_code == 0, result.output

@@ -340,6 +340,7 @@ def test_a_classifier_that_fails_or_has_spent_its_budget_stops_and_keeps_what_ca
     assert "no label: The model gave no answer" in failed.stderr
 
 
+@pytest.mark.long
 def test_ctrl_c_keeps_the_labels_given_so_far(asked: RunFolder, tmp_path: Path) -> None:
     run = asked
     said = dialogue(tmp_path, ['{"primary":"none"}', {"text": "late", "delay": 60}])

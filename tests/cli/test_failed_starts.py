@@ -83,6 +83,7 @@ def test_an_agent_that_can_start_does_not_leave_the_figures_by_its_word(place: P
         assert found[name, "a-easy" if first == "easy" else "z-easy"][0] == "failed"
 
 
+@pytest.mark.long
 def test_what_is_not_there_for_one_task_alone_is_proven_and_excused(place: Path) -> None:
     lines = {
         "script": "python {agent}/needs_sums.py", "nested": "python -B {agent}/needs_both.py",

@@ -60,6 +60,7 @@ def test_a_command_that_stops_says_so_in_its_envelope(tmp_path: Path) -> None:
     assert repoassay("report", "nope", "--html", "--json", cwd=tmp_path).stdout == ""  # a page of this name
 
 
+@pytest.mark.long
 def test_commands_that_other_tests_do_not_ask(tmp_path: Path) -> None:
     task = ("--task", "sensor-*")
     made = data_of(repoassay("run", "starter", "--agent", "reference", *task, "--json", cwd=tmp_path).stdout)

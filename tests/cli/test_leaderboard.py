@@ -28,6 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_a_site_of_a_run(tmp_path: Path) -> None:
     agents = ("--agent", "reference", "--agent", "nothing")
     done = repoassay("run", "starter", *agents, "--task", "sensor-log-daily", cwd=tmp_path)
@@ -78,6 +79,7 @@ def test_a_forgery_that_follows_is_found_by_grading_again(folder: Path) -> None:
     assert all("is passed, and graded again it is no_output" in one["what"] for one in refusals)
 
 
+@pytest.mark.long
 def test_a_refusal_is_exit_code_1_and_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = repoassay("leaderboard", "validate", "empty", cwd=tmp_path)

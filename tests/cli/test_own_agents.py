@@ -73,6 +73,7 @@ def test_what_cannot_start_is_refused_before_a_run_folder(folder: Path, line: st
     assert not (folder.parent / "runs").exists()
 
 
+@pytest.mark.long
 @pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     "line",

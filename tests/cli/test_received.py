@@ -104,6 +104,7 @@ def test_a_received_run_in_a_sandbox_goes_on(run: Path, tmp_path: Path) -> None:
     assert attempts(run) == 2
 
 
+@pytest.mark.long
 def test_a_folder_of_this_machine_is_shown_to_nobody(run: Path, tmp_path: Path) -> None:
     secret, other = tmp_path / "secret", tmp_path / "other"
     secret.mkdir()
@@ -119,6 +120,7 @@ def test_a_folder_of_this_machine_is_shown_to_nobody(run: Path, tmp_path: Path) 
     assert any("my secret" in log.read_text() for log in run.glob("attempts/*/log.txt"))
 
 
+@pytest.mark.long
 def test_a_key_goes_to_no_upstream_that_the_folder_names(run: Path, tmp_path: Path) -> None:
     keys: list[str] = []
 

@@ -140,6 +140,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, presses: int) -> None:
     assert len({(event["task"], event["number"]) for event in ends}) == len(ends) == 10
 
 
+@pytest.mark.long
 def test_sigterm_drops_what_is_under_way(tmp_path: Path) -> None:
     running = start("run", "starter", "--agent", "command", "--agent-command", "sleep 600", *TASKS, cwd=tmp_path)
     wait_until(lambda: list(tmp_path.glob("runs/*/attempts/*")))

@@ -112,6 +112,7 @@ def test_the_plain_command_takes_over_what_shares_have_made_and_makes_the_rest(t
     check_whole(run, plan)
 
 
+@pytest.mark.long
 def test_who_works_on_the_whole_run_or_on_a_share_keeps_others_out(tmp_path: Path) -> None:
     run = planned(tmp_path, "--agent", "command", "--agent-command", "sleep 100", "--attempts", "4")
     (share,) = start(tmp_path, 0)

@@ -53,6 +53,7 @@ def rows() -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.long
 def test_every_kind_of_answer_in_order_with_results_report_and_figures(tmp_path: Path) -> None:
     write(tmp_path / "patches.jsonl", rows())
     done = submit(tmp_path, "--submissions", "patches.jsonl", "--results", "results.jsonl", "--junit", "junit.xml",
@@ -125,6 +126,7 @@ def test_bad_submissions_are_a_sentence(tmp_path: Path, content: str, said: str)
     assert len(done.stderr.strip().splitlines()) <= 3
 
 
+@pytest.mark.long
 def test_control_c_keeps_what_is_done(tmp_path: Path) -> None:
     patches = [f"--- /dev/null\n+++ b/note{n}.txt\n@@ -0,0 +1 @@\n+{n}\n" for n in range(400)]
     write(tmp_path / "patches.jsonl", [{"id": EDITS[0].task.id, "patch": patch} for patch in patches])

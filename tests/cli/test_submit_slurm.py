@@ -101,6 +101,7 @@ def test_a_program_hears_it_before_a_run_folder_is_made(tmp_path: Path, monkeypa
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_with_nodes_it_waits_for_them_and_judges_as_here(tmp_path: Path, fake_slurm: FakeSlurm) -> None:
     write_patches(tmp_path, 4)
     plain = ("submit", "--suite", "starter", "--submissions", "my patches.jsonl", "--results", "it's results.jsonl")
@@ -110,6 +111,7 @@ def test_with_nodes_it_waits_for_them_and_judges_as_here(tmp_path: Path, fake_sl
     assert not (tmp_path / "it's results.jsonl.parts").exists()
 
 
+@pytest.mark.long
 def test_a_run_is_made_by_nodes_and_is_the_run_of_one_machine(tmp_path: Path, fake_slurm: FakeSlurm) -> None:
     line = ("run", "starter", "--agent", "reference", "--task", "sensor-log-daily", "--attempts", "2")
     done = repoassay(*line, "--executor", "slurm://2", cwd=tmp_path)

@@ -35,6 +35,7 @@ def test_version_and_help_name_every_verb(tmp_path: Path) -> None:
         assert "Examples:" in repoassay(verb, "--help", cwd=tmp_path).stdout
 
 
+@pytest.mark.long
 def test_doctor_finds_what_a_run_needs(tmp_path: Path) -> None:
     done = repoassay("doctor", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
@@ -62,6 +63,7 @@ def test_validate_proves_two_tasks_twice(tmp_path: Path) -> None:
     assert all(proof["sound"] and proof["stable"] and len(proof["outcomes"]) == 2 for proof in proofs)
 
 
+@pytest.mark.long
 def test_validate_refuses_a_task_that_a_copy_of_its_input_passes(tmp_path: Path) -> None:
     folder = tmp_path / "suite/tasks/echo"
     for name in ("inputs", "tests", "solution"):
@@ -143,6 +145,7 @@ def test_where_no_cache_can_be_made_doctor_says_so_and_what_only_looks_works(tmp
     assert refused.returncode == 2 and "Set REPOASSAY_CACHE" in refused.stderr
 
 
+@pytest.mark.long
 def test_doctor_names_a_cache_that_others_may_write_to(tmp_path: Path) -> None:
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache").chmod(0o777)

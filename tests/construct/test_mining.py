@@ -319,6 +319,7 @@ def mined(
     )
 
 
+@pytest.mark.long
 @needs_python
 def test_a_second_ctrl_c_waits_for_nothing_and_loses_no_commit(
     tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch

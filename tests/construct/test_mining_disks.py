@@ -22,6 +22,7 @@ BROKEN = CODE + "\n\ndef average(prices):\n    return total(prices) / 2\n"
 SMALL = f'mount -t tmpfs -o size=256k none disk && "$@" && cp disk/suite/{MINE_LOG} log'
 
 
+@pytest.mark.long
 @pytest.mark.skipif("not release_lines()", reason="this machine has no Python of uv or pyenv")
 @pytest.mark.skipif(shutil.which("unshare") is None or os.geteuid() != 0, reason="mounts a disk as root")
 def test_a_commit_whose_tests_do_not_fit_on_the_disk_is_a_fault(tmp_path: Path) -> None:

@@ -148,6 +148,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.long
 def test_hostile_texts_are_bounded() -> None:
     # The suite's own time limit is the check: a pattern that backtracks would take hours on these.
     for text in HOSTILE:

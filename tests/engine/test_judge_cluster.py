@@ -124,6 +124,7 @@ def test_a_budget_holds_whatever_is_under_way(tmp_path: Path, judge: JudgeRecord
     assert [each for each in answers if "budget" in each]
 
 
+@pytest.mark.long
 def test_whoever_gives_up_waits_for_no_answer(tmp_path: Path, judge: JudgeRecord, place: Any) -> None:
     files = place([said("late", fault={"silence": 60})])
     with open_judge_nodes(judge, tmp_path / "usage.jsonl", LOCAL, **files) as door:

@@ -105,6 +105,7 @@ def test_nothing_that_was_left_stands_in_the_way_of_a_steps_files(tried: Try, le
     assert made.verdict.tests[-1].id == "sort/test.sh::__script__"
 
 
+@pytest.mark.long
 def test_no_process_goes_on_into_the_next_step(tried: Try) -> None:
     stays = f"{SUM.strip()}; (while sleep 0.1; do echo 1 > sorted.txt; date +%s.%N > alive.txt; done) & sleep 0.5"
     first = 'before=$(cat alive.txt); sleep 1; test "$before" = "$(cat alive.txt)"'
@@ -219,6 +220,7 @@ test -f /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt
 """
 
 
+@pytest.mark.long
 def test_a_step_is_set_up_by_a_script_in_what_was_left(bench: GradingContext, tmp_path: Path) -> None:
     place = write_steps(tmp_path, steps__sort__tests__test=SORT_SET_UP)
     (place / "steps/sort/setup.sh").write_text(SETUP)

@@ -93,6 +93,7 @@ def test_solutions_pass_and_nothing_else_does_whatever_the_order(
             assert {test.id: test.outcome for test in answer.verdict.tests} == said(number)
 
 
+@pytest.mark.long
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize("warm", [True, False])
 def test_an_endless_loop_is_timed_out_within_its_limit_and_nothing_stays(

@@ -63,6 +63,7 @@ def place_of() -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_jobs_are_done_on_all_nodes_and_nothing_is_left(
     fake_slurm: FakeSlurm, cluster: Cluster, tmp_path: Path
 ) -> None:
@@ -102,6 +103,7 @@ def test_a_secret_goes_to_nodes_and_to_nothing_that_slurm_keeps(
         cluster.close()
 
 
+@pytest.mark.long
 def test_what_a_lost_node_had_is_lost_and_another_does_it(
     fake_slurm: FakeSlurm, cluster: Cluster, tmp_path: Path
 ) -> None:
@@ -285,6 +287,7 @@ def test_a_job_that_ends_before_it_connects_is_told_with_its_log(
         find_executor("slurm://1").open(setup(), None)
 
 
+@pytest.mark.long
 def test_ctrl_c_while_slurm_lets_it_wait_cancels_the_job(
     fake_slurm: FakeSlurm, caplog: pytest.LogCaptureFixture
 ) -> None:

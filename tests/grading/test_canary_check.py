@@ -251,6 +251,7 @@ def test_whoever_reports_passes_at_will_is_not_believed(
     assert found.sign or found.failed or not found.tests
 
 
+@pytest.mark.long
 def test_state_that_copies_share_is_no_fault(task: PreparedTask, sandbox: Sandbox, reference: Reference) -> None:
     state = "seen = []\ndef add(a, b):\n    seen.append(a)\n    assert len(seen) < 40\n    return a + b\n"
     found = doubt(task, sandbox, state, reference)

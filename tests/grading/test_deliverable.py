@@ -85,6 +85,7 @@ def test_what_is_no_file_is_no_output(daily: TaskFolder, outputs: Path, sandbox:
     assert verdict.comments[0].startswith("daily.csv: ")
 
 
+@pytest.mark.long
 def test_a_bomb_costs_one_verdict_and_keeps_to_the_limits(tmp_path: Path, sandbox: Sandbox) -> None:
     folder = find_suite("starter", only=["workbook-budget-build"]).tasks[0]
     with zipfile.ZipFile(tmp_path / "report.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:

@@ -166,6 +166,7 @@ def package(code: str) -> dict[str, str]:
     return {"calc/__init__.py": WRONG + code}
 
 
+@pytest.mark.long
 def test_the_right_change_passes_every_time(task: PreparedTask, sandbox: Sandbox) -> None:
     patch = diff(WRONG, RIGHT, "calc/__init__.py").encode()
     for seed in range(3):
@@ -252,6 +253,7 @@ def test_an_endless_loop_times_out_and_nothing_is_left(grade: Grade) -> None:
     assert (verdict.outcome, verdict.process, verdict.result) == (Outcome.TIMED_OUT, True, False)
 
 
+@pytest.mark.long
 @pytest.mark.by_day(1)
 def test_eating_memory_is_a_failure_of_the_patch(grade: Grade) -> None:
     eats = "def add(a, b):\n    return [bytearray(10**8) for _ in range(900)]\n"

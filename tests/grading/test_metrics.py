@@ -247,6 +247,7 @@ def test_hostile_files_do_not_open_and_say_why(tmp_path: Path, kind: str, conten
     assert str(error.value)
 
 
+@pytest.mark.long
 def test_hostile_workbooks_do_not_open(tmp_path: Path) -> None:
     for number, path in enumerate(
         [

@@ -158,6 +158,7 @@ ATTACKS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.by_day(6)
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_nothing_but_the_work_passes(tried: Try, attack: str) -> None:

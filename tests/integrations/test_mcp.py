@@ -58,6 +58,7 @@ async def refusal(client: Client, tool: str, **arguments: Any) -> str:
     return text.partition(": ")[2]
 
 
+@pytest.mark.long
 def test_an_editor_lists_reads_submits_and_is_told_no_hidden_test(tmp_path: Path) -> None:
     async def script(client: Client) -> list[Any]:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}

@@ -64,6 +64,7 @@ def test_an_agent_that_fails_is_told_in_a_few_lines(work: Path) -> None:
     assert [each.name.endswith(told[-1][-6:-1]) for each in (work / "runs").iterdir()] == [True]
 
 
+@pytest.mark.long
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize("name", ["suite/tasks/sum-ledger", "suite/tasks/sum-ledger/task.toml", "suite/tasks"])
 def test_a_task_is_named_in_any_way(work: Path, name: str) -> None:

@@ -198,6 +198,7 @@ def linked(place: Path, *, target: str = "../now/three.txt") -> dict[str, str]:
     }
 
 
+@pytest.mark.long
 def test_a_link_of_an_image_to_a_file_of_it_is_proven_as_a_link(tmp_path: Path) -> None:
     source = written(tmp_path, linked(tmp_path))
     done = repoassay("import", source, "--as", "harbor", "--out", tmp_path / "suite", "--prove", "--json", cwd=tmp_path)
@@ -220,6 +221,7 @@ def test_a_link_behind_a_link_is_looked_at_as_a_whole(tmp_path: Path) -> None:
     assert isinstance(refusal, TaskRefusal) and "hold a link" in refusal.why
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "files",
     [

@@ -85,6 +85,7 @@ def test_parallel_calls_without_a_limit_share_what_is_left(scene: Any, choices: 
     assert all(body["max_tokens"] * choices <= 60_000 for body in biller.bodies)
 
 
+@pytest.mark.long
 def test_without_a_budget_all_of_them_are_upstream_at_once(scene: Any) -> None:
     biller, gateway, entry = scene()
     with ThreadPoolExecutor(30) as pool:

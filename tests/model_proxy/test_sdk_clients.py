@@ -153,6 +153,7 @@ def test_published_clients(place: Any, dialect: str, stream: bool) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize("status", [400, 429, 500])
 def test_errors_are_those_of_the_clients_own_vendor(build: Any, status: int) -> None:

@@ -133,6 +133,7 @@ def test_the_survivors_of_weak_tests_are_the_tests_to_write(scale: Scale) -> Non
     }
 
 
+@pytest.mark.long
 def test_what_is_known_is_not_tried_again_and_is_no_verdict(scale: Scale, monkeypatch: pytest.MonkeyPatch) -> None:
     scale("weak")
 
@@ -147,6 +148,7 @@ def test_what_is_known_is_not_tried_again_and_is_no_verdict(scale: Scale, monkey
     assert scale("weak").drawn > 4
 
 
+@pytest.mark.long
 def test_a_fault_of_ours_is_not_counted_and_tried_again(scale: Scale, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[object, ...]] = []
 

@@ -358,6 +358,7 @@ def test_one_attempts_rules_are_not_anothers(admit: Admit, index: Index) -> None
     assert refused.ask(ask).startswith(b"HTTP/1.1 403")
 
 
+@pytest.mark.long
 def test_many_at_once(admit: Admit, index: Index) -> None:
     guest = admit(trusted(index))
     sizes: list[int] = []

@@ -60,6 +60,7 @@ def test_hostile_names_stay_inert_and_nothing_is_inaccessible(browser: Browser, 
         opened.close()
 
 
+@pytest.mark.long
 def test_tables_and_plots_work_by_keyboard(browser: Browser, tmp_path: Path) -> None:
     rows = [
         row(Outcome.PASSED if n % 3 else Outcome.FAILED, of=task(f"t{n}", f"r{n}", f"d{n}"), tokens=100 * n)

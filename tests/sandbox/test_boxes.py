@@ -31,6 +31,7 @@ def children(pid: int) -> list[int]:
     ]
 
 
+@pytest.mark.long
 def test_what_set_a_box_up_is_killed_and_takes_everything_along(bubblewrap: BubblewrapSandbox, marked: Marked) -> None:
     session = bubblewrap.open(SandboxSetup())
     session.exec([PYTHON, "-c", f"import subprocess, sys; subprocess.Popen([sys.executable, '-c',"

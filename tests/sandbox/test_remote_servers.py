@@ -196,6 +196,7 @@ def heads(handler: http.server.BaseHTTPRequestHandler) -> None:
     handler.wfile.write(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 10_000)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("answer", [drip, flood, elsewhere, cut_short, heads])
 def test_what_is_no_answer_is_a_fault_in_time(
     lied_to: HttpSandbox, liar: tuple[Liar, str], answer: Callable[[object], None], monkeypatch: pytest.MonkeyPatch

@@ -250,6 +250,7 @@ def test_another_token_does_not_find_a_session(cache: Cache, served: ServedSandb
         served.host.remove(str(name))
 
 
+@pytest.mark.long
 def test_those_for_whom_there_is_no_place_wait(served: ServedSandboxes, cache: Cache) -> None:
     sandbox = HttpSandbox(served.client, cache)
     codes: list[int | None] = []
@@ -265,6 +266,7 @@ def test_those_for_whom_there_is_no_place_wait(served: ServedSandboxes, cache: C
     assert codes == [0] * 5
 
 
+@pytest.mark.long
 def test_a_session_whose_asker_is_gone_ends(
     served: ServedSandboxes, marked: Marked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,6 +293,7 @@ def test_no_variable_of_the_server_or_of_ours_comes_inside(
     assert TOKEN.encode() not in done.stdout and b"sk-secret" not in done.stdout
 
 
+@pytest.mark.long
 def test_a_time_out_is_the_commands_and_a_vanished_server_is_not(cache: Cache) -> None:
     with serve_sandboxes(cache) as served:
         sandbox = HttpSandbox(served.client, cache)

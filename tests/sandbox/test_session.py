@@ -110,6 +110,7 @@ def test_what_a_command_leaves_running_goes_on_and_may_print(session: SandboxSes
     )
 
 
+@pytest.mark.long
 def test_a_timeout_ends_one_command_and_its_group_alone(session: SandboxSession) -> None:
     shell(session, "sleep 60 & echo $! > kept")
     done = shell(
@@ -218,6 +219,7 @@ def test_closing_from_elsewhere_interrupts_whoever_waits(session: SandboxSession
             waiting.result(20)
 
 
+@pytest.mark.long
 def test_the_time_of_the_session_ends_it_and_what_runs_in_it(kind: Sandbox) -> None:
     with kind.open(SandboxSetup(limits=Limits(seconds=1.5))) as session:
         done = shell(session, "echo out; sleep 64")

@@ -91,6 +91,7 @@ for _ in range(40):
     assert works(session)
 
 
+@pytest.mark.long
 def test_a_daemon_survives_its_command_and_a_timeout_but_not_the_session(kind: Sandbox, marked: Marked) -> None:
     code = f"""
 import os, signal, sys, time
@@ -116,6 +117,7 @@ os.execve({PYTHON!r}, [{PYTHON!r}, "-c", "import time; time.sleep(600)", {marked
     assert not marked.alive()
 
 
+@pytest.mark.long
 def test_floods_of_output_neither_fill_memory_nor_hold_up_others(session: SandboxSession) -> None:
     flood = "import os\nwhile True: os.write(1, b'x' * 65536); os.write(2, b'y' * 65536)"
     python(
@@ -309,6 +311,7 @@ if os.fork() == 0:
     assert works(session)
 
 
+@pytest.mark.long
 def test_helpers_that_are_stopped_are_given_up(session: SandboxSession, monkeypatch: pytest.MonkeyPatch) -> None:
     from repoassay.sandbox import served_session
 

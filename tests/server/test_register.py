@@ -53,6 +53,7 @@ def test_servers_with_other_tasks_or_terms_are_refused_with_a_sentence(shared: Q
     assert shared.servers.places() == 4
 
 
+@pytest.mark.long
 def test_a_killed_server_counts_until_its_lease_has_ended(shared: Queue) -> None:
     shared.servers.join(FIRST, 0.5)
     other = replace(FIRST, owner="other", tasks={"a": "x"})

@@ -95,6 +95,7 @@ def any_sandbox(
     return sandbox if request.param == "control groups" else watched
 
 
+@pytest.mark.long
 def test_a_plain_process_starts_as_many_as_it_likes_and_a_sandboxed_one_does_not(inside: Inside, plain: Plain) -> None:
     assert int(plain(FORK, "80").stdout) == 80
     done = inside(FORK, "80")
@@ -108,12 +109,14 @@ def test_processes_are_limited_without_control_groups_too(inside: Inside, watche
     assert done.exit.ended is Ended.OUT_OF_MEMORY or int(done.stdout) <= 32
 
 
+@pytest.mark.long
 def test_a_fork_bomb_is_over_when_its_time_is(inside: Inside, any_sandbox: NamespaceSandbox) -> None:
     done = inside(BOMB, within=any_sandbox, seconds=1.5)
     assert done.exit.ended in (Ended.TIMED_OUT, Ended.OUT_OF_MEMORY)
     assert done.exit.wall < 15
 
 
+@pytest.mark.long
 @pytest.mark.by_day(2)
 @pytest.mark.parametrize(("processes", "megabytes"), [(1, 300), (6, 60)], ids=["one", "many"])
 def test_memory_is_limited_for_the_whole_tree(

@@ -36,6 +36,7 @@ for count in (1, 2):
 """
 
 
+@pytest.mark.long
 def test_a_build_that_writes_without_end_is_ended(tmp_path: Path, cache: Cache, sandbox: NamespaceSandbox) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()

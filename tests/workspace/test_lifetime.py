@@ -148,6 +148,7 @@ def test_a_command_cancelled_before_it_starts_ends_at_once(inside: Inside) -> No
     assert done.exit.ended is Ended.CANCELLED
 
 
+@pytest.mark.long
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_harness_that_is_killed_takes_everything_along(cache: Cache, marked: Marked, number: int) -> None:

@@ -137,6 +137,7 @@ def told(found: dict[str, str]) -> dict[str, list[object]]:
     return names["TOLD"]
 
 
+@pytest.mark.long
 def test_a_hostile_build_reaches_nothing_and_poisons_nobody(scene: Scene, tmp_path: Path) -> None:
     found = told(built(scene, tmp_path / "one", "victim\nevil\n"))
     assert all(str(path).startswith(("/env/", "/tmp/")) for path in found["wrote"])  # its own copies are its own

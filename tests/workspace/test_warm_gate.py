@@ -153,6 +153,7 @@ def test_what_fills_its_pipes_is_heard_whole(warm: Warm, cache: Cache) -> None:
     assert done.exit.code == 0
 
 
+@pytest.mark.long
 def test_limits_hold_whatever_the_package_does(warm: Warm, cache: Cache) -> None:
     """A time-out and a memory limit are the fork server's to see, not the warm interpreter's."""
     ignore = "import os, signal\nos.waitpid = lambda *_: (signal.pause(), 0)\n"
@@ -185,6 +186,7 @@ def test_a_package_that_asked_to_adopt_orphans_gets_no_worker(warm: Warm, cache:
     assert run(warm(LAUNCHER + "kernel._libc.prctl(36, 1, 0, 0, 0)\nfound = 1\n"), cache)[0] == 1
 
 
+@pytest.mark.long
 def test_jobs_share_no_terminal_and_no_folder(warm: Warm, cache: Cache) -> None:
     parent = warm()
     held: list[object] = []

@@ -104,6 +104,7 @@ def beside(parent: WarmParent, cache: Cache, code: str, count: int) -> list[Any]
     return found
 
 
+@pytest.mark.long
 def test_each_job_may_have_as_many_processes_whatever_others_have(warm: Warm, cache: Cache) -> None:
     assert beside(warm(slots=4), cache, THREADS, 4) == [56] * 4
 
@@ -116,6 +117,7 @@ def few_files() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("few_files")
 def test_descriptors_in_flight_keep_no_other_job_from_starting(warm: Warm, cache: Cache) -> None:
     """The kernel counts them for the account, and lets who may open fewer files send none."""

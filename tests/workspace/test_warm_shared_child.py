@@ -75,6 +75,7 @@ def test_a_slot_that_cannot_be_made_costs_no_branch(branched: Branched, cache: C
     assert bytes(parent._said).count(GROWN) == 1
 
 
+@pytest.mark.long
 def test_jobs_that_end_early_cost_no_branch(branched: Branched, cache: Cache) -> None:
     parent, cancel = branched(), threading.Event()
     _, done = run(parent, cache, "import os; os.kill(0, 9)", branch="own")

@@ -15,6 +15,7 @@ SETUP = "from setuptools import setup\nsetup(name='probe', version='1', packages
 BUILD = "[build-system]\nrequires = ['setuptools>=64']\nbuild-backend = 'setuptools.build_meta'\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("project", "there"), [("", True), (BUILD, False)])
 def test_a_root_is_on_the_search_path_where_pip_put_it_there(project: str, there: bool, tmp_path: Path) -> None:
     repository, environment = tmp_path / "repository", tmp_path / "environment"

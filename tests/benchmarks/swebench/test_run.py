@@ -74,6 +74,7 @@ def test_predictions_in_and_reports_out(tmp_path: Path, predictions: Path) -> No
     assert f"{'PASS':<12} {GOOD}  (known)" in again.stderr.splitlines()
 
 
+@pytest.mark.long
 def test_ctrl_c_says_what_was_reached(tmp_path: Path) -> None:
     names = sorted(task.task.id for task in find_suite(STARTER).tasks if task.task.kind.changes_repository)
     patch = "--- /dev/null\n+++ b/NOTES\n@@ -0,0 +1 @@\n+Nothing.\n"

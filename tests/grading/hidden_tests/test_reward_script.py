@@ -132,6 +132,7 @@ CONFIGURATION = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.by_day(2)
 @pytest.mark.parametrize("name", CONFIGURATION)
 def test_configuration_that_an_agent_leaves_decides_nothing(

@@ -114,6 +114,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> TaskFolder:
     return make_task(tmp_path_factory.mktemp("tasks") / "shop")
 
 
+@pytest.mark.long
 def test_the_solution_passes_and_is_attested_or_doubted(judge: Judge, shop: TaskFolder) -> None:
     verdict = judge(shop, SOLUTION)
     assert verdict.outcome is Outcome.PASSED, verdict.comments
@@ -229,6 +230,7 @@ def test_a_proof_that_is_given_up_says_nothing_of_the_task(judge: Judge, tmp_pat
     assert judge(folder, SOLUTION).outcome is Outcome.PASSED
 
 
+@pytest.mark.long
 def test_a_proof_ends_when_the_event_is_set_that_ends_a_context(judge: Judge, tmp_path: Path) -> None:
     checks = f"{CHECKS}\nimport time\ntime.sleep(30)\n# {uuid.uuid4()}\n"
     folder = make_task(tmp_path / "slow", checks=checks)
@@ -240,6 +242,7 @@ def test_a_proof_ends_when_the_event_is_set_that_ends_a_context(judge: Judge, tm
         bench.oracle.proof(folder, layout.base, layout.environment)
 
 
+@pytest.mark.long
 def test_a_fault_that_passes_is_not_kept_for_ever(
     judge: Judge, shop: TaskFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -322,6 +325,7 @@ def test_label(price, count, wanted):
 """
 
 
+@pytest.mark.long
 def test_rows_that_are_told_by_their_values_are_matched_by_the_order_in_which_they_ran(
     judge: Judge, tmp_path: Path
 ) -> None:
@@ -395,6 +399,7 @@ def test_a_solution_that_passes_with_some_hash_seeds_is_judged_with_such_a_seed(
     assert judge(folder, diff({"NOTES": (None, "A note.\n")})).outcome is Outcome.FAILED
 
 
+@pytest.mark.long
 def test_a_solution_that_passes_by_chance_proves_nothing(
     judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -411,6 +416,7 @@ def test_a_solution_that_passes_by_chance_proves_nothing(
         judge(folder, SOLUTION)
 
 
+@pytest.mark.long
 def test_no_variable_of_a_task_lets_a_submission_in_before_the_program_that_tells_results(
     judge: Judge, tmp_path: Path
 ) -> None:

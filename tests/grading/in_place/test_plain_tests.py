@@ -123,6 +123,7 @@ def code(text: str) -> bytes:
     return diff({"shop/prices.py": (WRONG, text)})
 
 
+@pytest.mark.long
 def test_right_code_passes_tests_that_assert_by_a_helper_and_is_doubted(judge: Judge, helped: TaskFolder) -> None:
     assert helped.task.grading.tests is not None
     for patch in (SOLUTION, code(HONEST)):
@@ -149,6 +150,7 @@ def test_no_test_by_a_helper_is_passed_as_its_process_says(judge: Judge, helped:
     assert verdict.result is False, (verdict.outcome, verdict.comments)
 
 
+@pytest.mark.long
 @pytest.mark.by_day(2)
 def test_tables_fixtures_and_tests_that_raise_are_doubted(judge: Judge, looped: TaskFolder) -> None:
     verdict = judge(looped, code(HONEST))

@@ -35,6 +35,7 @@ def test_the_observer_writes_values_with_every_python_of_this_machine() -> None:
     assert len(said) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["program.py", "service.py"])
 def test_our_programs_compile_with_every_python_of_this_machine(name: str) -> None:
     source = Path(run.__file__).with_name(name).read_text("utf-8")

@@ -53,6 +53,7 @@ def test_values_that_are_none_decide_nothing_and_harm_nobody(sandbox: Sandbox, v
     assert right == "holds"
 
 
+@pytest.mark.long
 def test_neither_depth_nor_time_is_had(sandbox: Sandbox) -> None:
     deep: object = 1
     for _ in range(900):

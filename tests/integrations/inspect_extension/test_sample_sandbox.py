@@ -62,6 +62,7 @@ def test_nobody_is_another_user(user: str) -> None:
     within(as_user)
 
 
+@pytest.mark.long
 def test_a_command_that_is_given_up_is_killed_with_what_it_started() -> None:
     async def give_up(sandbox: RepoAssaySandbox) -> str:
         with anyio.move_on_after(1.5):
@@ -137,6 +138,7 @@ def test_a_sample_sees_no_solution_and_no_hidden_test() -> None:
     assert within(search, SampleConfig(suite="starter", task="edit-ledger-monthly")) == ""
 
 
+@pytest.mark.long
 def test_what_has_ended_is_no_failure_of_the_model() -> None:
     async def outlive(sandbox: RepoAssaySandbox) -> None:
         with pytest.raises(SandboxUnavailableError):

@@ -9,6 +9,7 @@ from repoassay.stats import Ratings, agreement_interval, gwet_ac1, krippendorff_
 UNITS: Ratings = [["y", "y"]] * 30 + [["n", "n"]] * 20 + [["y", "n"]] * 10 + [["n", None]] * 3
 
 
+@pytest.mark.long
 def test_it_holds_the_coefficient_and_repeats_by_seed() -> None:
     for coefficient in (krippendorff_alpha, gwet_ac1):
         found = agreement_interval(UNITS, coefficient)
