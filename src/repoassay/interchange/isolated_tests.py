@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from repoassay.interchange.image_file import ImportRefusal
+from repoassay.interchange.image_stages import package_of
 
 __all__ = ["check_isolated"]
 
@@ -36,11 +37,10 @@ def check_isolated(script: str, programs: Mapping[str, str], packages: Iterable[
         return
     if not all(re.match(r"pytest(-|$)", name) for name in _NAMED.findall(joined)):
         return
-    there = {re.split(r"[\s\[=<>~!;@]", wanted, maxsplit=1)[0].lower().replace("_", "-") for wanted in packages}
     for path, text in programs.items():
         for module, line in _imported(text) if path.endswith(".py") else ():
             package = _OTHERWISE.get(module, module).lower().replace("_", "-")
-            if package in there and not package.startswith("pytest"):
+            if package in map(package_of, packages) and not package.startswith("pytest"):
                 why = "Its tests import a package that is not in the environment which its script makes for them."
                 raise ImportRefusal(why, f"tests/{path}", line, module)
 
