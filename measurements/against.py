@@ -67,7 +67,7 @@ from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
 cache = Cache()
 more = {"run_always": True} if "--run-always" in sys.argv else {}
-with SubmissionEngine(tasks_of(Path(sys.argv[1]), Path(sys.argv[2])), GradingContext(None, cache, open_sandbox("namespaces", cache)), 2, **more) as engine:
+with SubmissionEngine(tasks_of(Path(sys.argv[1]), Path(sys.argv[2])), GradingContext(None, cache, open_sandbox("namespaces", cache)), int(sys.argv[3]), **more) as engine:
     traces = getattr(engine, "traces", None)
     serve(lambda pairs: [word(answer.verdict) for answer in engine.grade_many(pairs)], lambda: sum(each.seconds for each in traces.recorded.values()) if traces else 0.0)
 """  # noqa: E501
@@ -79,7 +79,7 @@ from resq.models import Submission
 from resq.submission import SubmissionEnv
 env = SubmissionEnv(RESQDataset.from_json(sys.argv[1]), temp_dir=sys.argv[2], timeout=120, persist=True)
 def grade(pairs):
-    results = env.step_batch([Submission(id=name, patch=patch) for name, patch in pairs], n_workers=2)
+    results = env.step_batch([Submission(id=name, patch=patch) for name, patch in pairs], n_workers=int(sys.argv[3]))
     found = {}
     for result in results:
         found.setdefault(result.id, []).append(result.message)
@@ -163,6 +163,7 @@ def main() -> None:
     parser.add_argument("--published-python", default=sys.executable)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--times", type=int, default=4, help="how often a round has each row (4)")
+    parser.add_argument("--workers", type=int, default=2, help="submissions at a time, for everybody (2)")
     parser.add_argument("--run-always", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="against-") as scratch:
@@ -173,19 +174,21 @@ def main() -> None:
         rows = json.loads(text) if text.startswith("[") else [json.loads(line) for line in text.splitlines()]
         rows = [row for row in rows if row.get("language", "python").lower() == "python"]
         (place / "rows.json").write_text(json.dumps(rows))
-        always = ("--run-always",) if given.run_always else ()
+        count = str(given.workers)
+        options = (count, "--run-always") if given.run_always else (count,)
         workers = {"now": worker(sys.executable, OURS, str(ROOT / "src"), place / "rows.json", place / "now",
-                                 options=always)}  # fmt: skip
+                                 options=options)}  # fmt: skip
         if given.before:
             path = str(given.before.absolute() / "src")
-            workers["before"] = worker(sys.executable, OURS, path, place / "rows.json", place / "before")
+            workers["before"] = worker(sys.executable, OURS, path, place / "rows.json", place / "before",
+                                       options=(count,))  # fmt: skip
         if given.published:
             (place / "bin").mkdir()
             (place / "bin" / "conda").write_text(CONDA)
             (place / "bin" / "conda").chmod(0o755)
             theirs = published_rows(rows, place)
             workers["published"] = worker(given.published_python, THEIRS, str(given.published.absolute()), theirs,
-                                          place / "published", f"{place / 'bin'}:")  # fmt: skip
+                                          place / "published", f"{place / 'bin'}:", (count,))  # fmt: skip
         compare(workers, rows, given.rounds, given.times)
 
 

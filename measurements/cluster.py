@@ -8,7 +8,8 @@ a busy machine fewer verdicts share it, and processes that ended before may be c
 with SIGKILL again and again, and joined anew, while `submit` is at work: every submission must have one verdict, and
 the right one.
 
-    python measurements/cluster.py [--nodes 1,2,4] [--rounds 4] [--submissions 5000] [--kills 5]
+    python measurements/cluster.py [--nodes 1,2,4] [--rounds 4] [--kinds solution,useless,garbage] [--submissions 5000]
+                                   [--kills 5]
 
 Environments are built anew unless REPOASSAY_CACHE names a cache. Needs root. Leaves with 0 when everything held;
 `--floor 0.9` also wants that efficiency.
@@ -60,6 +61,9 @@ and every machine has to meet each of them."""
 REST = 5.0
 """Seconds of rest before the pass that is measured."""
 
+KINDS = ("solution", "useless", "garbage")
+"""Patches of a task: only its solution needs a run of the tests."""
+
 ALONE = ("unshare", "--pid", "--mount-proc", "--fork", "--kill-child", "taskset", "-c")
 """How one process on one core is called: its orphans stay below it, so that their CPU time is counted."""
 
@@ -68,7 +72,8 @@ def main() -> int:
     """Measure, kill, count."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", default="1,2,4", help="how many machines, in rising order")
-    parser.add_argument("--rounds", type=int, default=4, help="solutions and useless patches of every task")
+    parser.add_argument("--rounds", type=int, default=4, help="how often every task's patches are graded")
+    parser.add_argument("--kinds", default=",".join(KINDS), help="which patches of every task, for the comparison")
     parser.add_argument("--submissions", type=int, default=5000, help="while machines die; 0 to leave that out")
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--tasks", type=int, default=28, help="how many of the demonstration set")
@@ -84,7 +89,7 @@ def main() -> int:
     print(f"seed {given.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="repoassay-cluster-") as folder:
         os.environ.setdefault("REPOASSAY_CACHE", f"{folder}/cache")  # machines get copies: the user's may be large
-        lab = Lab(Path(folder), given.tasks)
+        lab = Lab(Path(folder), given.tasks, given.kinds.split(","))
         nodes = [int(number) for number in given.nodes.split(",")]
         with ray_machines(0, lab.cores, lab.seed) as machines:
             problems = compare(lab, machines, nodes, given.rounds, given.floor)
@@ -98,8 +103,8 @@ def main() -> int:
 class Lab:
     """Rows, their patches, and a warm cache that machines begin with."""
 
-    def __init__(self, place: Path, tasks: int) -> None:
-        self.place, self.rows = place, place / "demo.jsonl"
+    def __init__(self, place: Path, tasks: int, kinds: Sequence[str]) -> None:
+        self.place, self.rows, self.kinds = place, place / "demo.jsonl", kinds
         self.cores = sorted(os.sched_getaffinity(0))
         subprocess.run([sys.executable, DEMO / "build.py", "--out", self.rows], check=True, stdout=subprocess.DEVNULL)
         lines = self.rows.read_text().splitlines()[:tasks]
@@ -123,6 +128,7 @@ class Lab:
         work: dict[str, Any] = {
             "rows": str(self.rows),
             "rounds": rounds,
+            "kinds": list(self.kinds),
             "executor": machines.executor if machines else "local",
         }
         work["capacity"] = machines.alive() if machines else cores
@@ -196,7 +202,7 @@ def grade_pass(work: dict[str, Any]) -> int:
         tasks = tasks_of(Path(work["rows"]), Path(folder))
         patches = {
             f"{name} {kind}": (name, patch)
-            for kind in ("solution", "useless", "garbage")
+            for kind in work["kinds"]
             for name, task in sorted(tasks.items())
             for patch in ({
                 "solution": (task.solution / "changes.diff").read_text(), "useless": USELESS.format("x"),
