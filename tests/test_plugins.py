@@ -79,6 +79,7 @@ def test_an_exporter_writes_runs_and_suites(example: Path, finished: Path, tmp_p
     assert set(data_of(listed.stdout)) == {"atif", "csv", "jsonl", "markdown", *SWE_BENCH, *OTHERS}
 
 
+@pytest.mark.long
 def test_an_importer_reads_what_somebody_else_keeps(example: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("Notes\n\n# demo__x-1 by Ada: passed\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n")
     done = repoassay("import", "notes.md", "--out", "theirs", cwd=tmp_path, path=(example,))

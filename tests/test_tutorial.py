@@ -13,6 +13,7 @@ import pytest
 PAGE = Path(__file__).parents[1] / "docs" / "tutorial.md"
 
 
+@pytest.mark.long
 def test_an_own_agent_has_its_first_verdict_after_at_most_four_commands(tmp_path: Path) -> None:
     pytest.importorskip("aiohttp")
     typed = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)

@@ -281,6 +281,7 @@ def test_two_degrees_of_ctrl_c_for_those_who_are_patient() -> None:
     assert patient.working.is_set()
 
 
+@pytest.mark.long
 def test_it_works_in_a_thread_and_inside_a_running_loop(tmp_path: Path) -> None:
     async def main() -> list[ra.Run]:
         inside = ra.evaluate("starter", agent=careful, tasks=DAILY, out=tmp_path)

@@ -24,6 +24,7 @@ def test_what_is_done_in_a_workspace_is_graded() -> None:
             workspace.run("true")
 
 
+@pytest.mark.long
 def test_an_edit_is_seen_in_the_diff_and_graded() -> None:
     with ra.open_workspace("starter", task=EDIT) as workspace:
         before = workspace.sandbox.snapshot()

@@ -61,6 +61,7 @@ def test_the_reference_passes_and_leaves_a_report(tmp_path: Path) -> None:
     assert report
 
 
+@pytest.mark.long
 def test_two_agents_and_several_attempts_fill_every_slot_once(tmp_path: Path) -> None:
     done = repoassay(
         "run", "starter", "--agent", "nothing", "--agent", "empty", "--attempts", "2", *TASKS, cwd=tmp_path

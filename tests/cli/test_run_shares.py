@@ -96,6 +96,7 @@ def test_shares_come_to_what_one_process_comes_to(tmp_path: Path) -> None:
     assert records_of(resume(tmp_path, "--share", "0/2", "--json").stdout, "share")[0]["made"] == 0
 
 
+@pytest.mark.long
 def test_the_plain_command_takes_over_what_shares_have_made_and_makes_the_rest(tmp_path: Path) -> None:
     run = planned(tmp_path, "--agent", "nothing", "--attempts", "2")
     plan = (run / "run.json").read_bytes()

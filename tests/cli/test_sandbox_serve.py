@@ -94,6 +94,7 @@ def test_a_server_that_dies_is_a_fault_of_ours(
     assert verdicts(tmp_path).keys() == {"infra_fault"}, said
 
 
+@pytest.mark.long
 def test_doctor_tries_the_server_that_is_named(
     server: tuple[subprocess.Popen[str], str, dict[str, str]], tmp_path: Path
 ) -> None:

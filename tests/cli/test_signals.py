@@ -133,6 +133,7 @@ def test_it_is_kept_beside_the_attempt_where_reviewers_and_judges_read_it(origin
     assert "[dead_code]" in signals_by_axis(hidden, read_rubric("mergeable"))["quality"]
 
 
+@pytest.mark.long
 def test_what_was_measured_is_not_measured_again_unless_asked(run: RunFolder) -> None:
     place = place_of(run, POOR)
     before = place.read_bytes()

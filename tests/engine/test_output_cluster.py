@@ -110,6 +110,7 @@ def test_whoever_stops_reading_leaves_nothing_behind(
         next(grade_outputs(suite, outputs, bench, executor="rya"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change",
     [{"verdicts": ()}, {"task": "another-task"}, {"task_digest": "0" * 64}],

@@ -83,6 +83,7 @@ def test_a_later_step_that_fails_leaves_the_mean(tried: Try) -> None:
     assert made.verdict.outcome is Outcome.FAILED and made.verdict.criteria[0].value == 0.5
 
 
+@pytest.mark.long
 def test_nothing_fails_and_the_reference_passes(proven: TaskFolder, bench: GradingContext, tmp_path: Path) -> None:
     assert work(proven, find_agent("nothing"), bench, tmp_path / "n").verdict.outcome is Outcome.FAILED
     assert work(proven, find_agent("reference"), bench, tmp_path / "r").verdict.outcome is Outcome.PASSED
@@ -267,6 +268,7 @@ def test_who_knows_one_submission_alone_says_so(proven: TaskFolder, bench: Gradi
     assert answer.verdict.outcome is Outcome.INFRA_FAULT and "several steps" in answer.verdict.comments[0]
 
 
+@pytest.mark.long
 def test_a_given_up_attempt_counts_nothing(proven: TaskFolder, bench: GradingContext, tmp_path: Path) -> None:
     cancel = threading.Event()
     timer = threading.Timer(1.0, cancel.set)
@@ -284,6 +286,7 @@ def of_model(command: str) -> list[dict[str, object]]:
     return [shell(f"cd /workspace && {command.strip()}"), said()]
 
 
+@pytest.mark.long
 def test_all_steps_spend_of_one_account_and_leave_one_record(proven: TaskFolder, tmp_path: Path) -> None:
     suite = find_suite(str(proven.path.parent))
     run, _ = plan_run(tmp_path, [*of_model(SUM), *of_model(SORT)], agent=READS, suite=suite)
@@ -330,6 +333,7 @@ BIG = "head -c 40000000 /dev/zero | tr '\\0' a > big.txt"
 """Leaves more than a patch may hold."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("graded", [True, False])
 def test_what_no_patch_can_hold_ends_the_attempt(
     proven: TaskFolder, bench: GradingContext, tmp_path: Path, graded: bool

@@ -159,6 +159,7 @@ def test_what_is_known_is_not_graded_again_unless_it_was_chance(tmp_path: Path, 
         assert not any(answer.cached for answer in late)
 
 
+@pytest.mark.long
 def test_an_environment_that_cannot_be_built_is_our_fault_and_not_kept(
     tmp_path: Path, tasks: dict[str, TaskFolder]
 ) -> None:

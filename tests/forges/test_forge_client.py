@@ -33,6 +33,7 @@ def call(*words: object) -> Any:
     return CliRunner().invoke(cli, ["review", "import-pr", *map(str, words)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("forge", "token"), [("github", ""), ("gitlab", "OTHER_TOKEN")])
 def test_a_study_is_made_of_what_the_forge_has(tmp_path: Path, forge: str, token: str) -> None:
     database, keep = tmp_path / "r.sqlite", tmp_path / "kept.json"

@@ -425,6 +425,7 @@ def test_no_attack_obtains_a_pass(grade: Grade, name: str) -> None:
     assert verdict.result is False
 
 
+@pytest.mark.long
 @pytest.mark.by_day(5)
 @pytest.mark.parametrize("name", ["forged with the real key", "plug-in registered from inside",
                                   "equal to everything", "forged lines everywhere"])  # fmt: skip

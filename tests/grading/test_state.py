@@ -39,6 +39,7 @@ def tried(proven: TaskFolder, bench: GradingContext, tmp_path: Path) -> Try:
     return lambda line: attempt(proven, bench, tmp_path / "attempt", line)
 
 
+@pytest.mark.long
 def test_a_solution_passes_and_is_assured(tried: Try) -> None:
     verdict = tried(f"cd /workspace && {SOLUTION.strip().replace(chr(10), ' && ')}")
     assert verdict.outcome is Outcome.PASSED, verdict.comments
@@ -46,6 +47,7 @@ def test_a_solution_passes_and_is_assured(tried: Try) -> None:
     assert verdict.assurance is not None and verdict.assurance.grade in ("attested", "doubted")
 
 
+@pytest.mark.long
 def test_a_solution_that_left_links_passes(tried: Try) -> None:
     line = (
         SOLUTION.replace("sum.txt", "~/kit/sum").replace("/srv/reports/", "releases/1/").replace("parcels.py", "now.py")
@@ -167,6 +169,7 @@ def test_nothing_but_the_work_passes(tried: Try, attack: str) -> None:
     assert verdict.outcome is not Outcome.PASSED
 
 
+@pytest.mark.long
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize("attack", ["conftest", "configuration", "sitecustomize", "tests replaced", "path file",
                                     "programs on the path", "attributes of git", "start-up files",
@@ -176,6 +179,7 @@ def test_what_they_leave_does_not_fail_a_solution_either(tried: Try, attack: str
     assert verdict.outcome is Outcome.PASSED, verdict.comments
 
 
+@pytest.mark.long
 @pytest.mark.by_day(2)
 @pytest.mark.parametrize("name", ["a\\b", "git~1", ".git ", "GIT~1/config", "\uff0egit"])
 def test_a_stray_name_that_no_patch_may_have_fails_no_solution(tried: Try, name: str) -> None:

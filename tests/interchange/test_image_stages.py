@@ -67,6 +67,7 @@ def laid_out(folder: Path, bench: GradingContext, **changed: str) -> dict[str, s
     return {path.relative_to(base).as_posix(): path.read_text() for path in found}
 
 
+@pytest.mark.long
 def test_the_last_stage_has_what_it_copies_and_nothing_else_of_the_others(
     tmp_path: Path, bench: GradingContext
 ) -> None:

@@ -74,6 +74,7 @@ def test_a_session_in_a_pod_keeps_the_contract(pods: PodSandbox, fake: FakeClust
     assert fake.pods == fake.policies == {}
 
 
+@pytest.mark.long
 def test_a_pod_may_do_nothing_beside_its_work(pods: PodSandbox, fake: FakeCluster) -> None:
     pods.run(Command(argv=("true",), limits=LIMITS))
     pod, policy = fake.made
@@ -145,6 +146,7 @@ def test_a_busy_api_server_is_asked_again(pods: PodSandbox, fake: FakeCluster, s
     assert fake.pods == {}
 
 
+@pytest.mark.long
 def test_a_pod_that_an_earlier_try_has_made_is_used(pods: PodSandbox, fake: FakeCluster) -> None:
     lost: list[str] = []
     make = fake.create_pod
@@ -169,6 +171,7 @@ def test_an_image_that_cannot_be_had_is_a_fault_of_ours(pods: PodSandbox, fake: 
     assert fake.pods == {}
 
 
+@pytest.mark.long
 def test_a_pod_that_is_evicted_is_a_fault_of_ours(pods: PodSandbox, fake: FakeCluster) -> None:
     session = pods.open(SandboxSetup(limits=LIMITS))
     (name,) = fake.pods
@@ -181,6 +184,7 @@ def test_a_pod_that_is_evicted_is_a_fault_of_ours(pods: PodSandbox, fake: FakeCl
     assert fake.pods == {}
 
 
+@pytest.mark.long
 def test_a_stream_that_breaks_off_is_a_fault_of_ours(pods: PodSandbox, fake: FakeCluster) -> None:
     session = pods.open(SandboxSetup(limits=LIMITS))
     fake.cut_after = 1000

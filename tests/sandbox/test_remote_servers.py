@@ -208,6 +208,7 @@ def test_what_is_no_answer_is_a_fault_in_time(
         lied_to.run(Command(argv=("true",), limits=Limits(output=1000)))
 
 
+@pytest.mark.long
 def test_a_session_that_never_ends_is_a_fault_at_its_time_limit(
     lied_to: HttpSandbox, liar: tuple[Liar, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,6 +71,7 @@ for number in range(3, 4096):
     assert works(session)
 
 
+@pytest.mark.long
 def test_garbage_on_every_descriptor_of_a_command_is_its_output_and_no_more(session: SandboxSession) -> None:
     code = "import os\nfor n in range(512): os.write(1 + n % 2, b'\\xfb\\x01i\\0\\0\\0\\0' * 99)\nos.closerange(0, 99)"
     done = python(session, code, output=4096)

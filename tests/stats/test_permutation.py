@@ -53,6 +53,7 @@ def test_swapping_the_systems_and_rescaling_change_nothing(differences: list[flo
     assert one.p_value == pytest.approx(other.p_value)
 
 
+@pytest.mark.long
 def test_twenty_tasks_of_any_size_are_exact_and_many_are_drawn() -> None:
     twenty = [(i * 0.618) % 1 for i in range(1, 21)]
     assert paired_permutation(twenty).p_value == 2 / 2**20

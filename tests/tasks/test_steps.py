@@ -89,6 +89,7 @@ def test_what_task_toml_cannot_mean_is_told(tmp_path: Path, old: str, new: str, 
     assert told in str(error.value), error.value
 
 
+@pytest.mark.long
 def test_steps_are_shown(tmp_path: Path) -> None:
     place = write_steps(tmp_path)
     page = repoassay("tasks", "show", place, cwd=tmp_path).stdout

@@ -138,6 +138,7 @@ def test_shared_memory_counts(inside: Inside, plain: Plain, counted: bool) -> No
     assert done.exit.ended is Ended.OUT_OF_MEMORY if counted else b"Operation not permitted" in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.by_day(1)
 def test_memory_shared_by_forked_processes_counts_once(inside: Inside, any_sandbox: NamespaceSandbox) -> None:
     code = "import os, time\nheld = [b'x' * 2**20 for _ in range(60)]\n"
@@ -157,6 +158,7 @@ def test_memory_that_no_process_shows_cannot_be_had_where_nobody_counts_it(
     assert inside(code).exit.code == (0 if counted else 1)
 
 
+@pytest.mark.long
 @pytest.mark.by_day(1)
 def test_a_command_within_its_memory_is_left_alone(inside: Inside, any_sandbox: NamespaceSandbox) -> None:
     done = inside(HOLD, "2", "20", "1", within=any_sandbox)
@@ -196,6 +198,7 @@ def test_inodes_are_limited(inside: Inside, plain: Plain, tmp_path: Path) -> Non
     assert int(inside(INODES, "/tmp", "30000").stdout) < 9000
 
 
+@pytest.mark.long
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize("stream", [1, 2])
 def test_endless_output_takes_bounded_memory_of_ours_and_ends_with_the_time(
@@ -211,6 +214,7 @@ def test_endless_output_takes_bounded_memory_of_ours_and_ends_with_the_time(
     assert (tmp_path / "log").stat().st_size < 64 * 2**10 + 200
 
 
+@pytest.mark.long
 @pytest.mark.by_day(1)
 @pytest.mark.every_sandbox
 def test_an_endless_channel_is_bounded_too(inside: Inside) -> None:

@@ -100,6 +100,7 @@ def test_without_isolation_a_daemon_outlives_the_command(marked: Marked) -> None
     assert marked.alive()
 
 
+@pytest.mark.long
 @pytest.mark.every_sandbox
 def test_signals_cannot_keep_a_command_beyond_its_time(inside: Inside, marked: Marked) -> None:
     done = inside(DEAF, marked.word, seconds=1)
@@ -109,6 +110,7 @@ def test_signals_cannot_keep_a_command_beyond_its_time(inside: Inside, marked: M
     assert marked.alive() == []
 
 
+@pytest.mark.long
 def test_nor_can_stopping_itself(inside: Inside) -> None:
     done = inside("import os, signal; print('stopping', flush=True); os.kill(os.getpid(), signal.SIGSTOP)", seconds=1)
     assert done.exit.ended is Ended.TIMED_OUT
@@ -121,6 +123,7 @@ def test_nor_can_a_child_that_holds_the_streams(inside: Inside) -> None:
     assert done.exit.wall < 15
 
 
+@pytest.mark.long
 def test_what_was_left_before_time_ran_out_crosses(inside: Inside, tmp_path: Path) -> None:
     code = "import time; open('/out/half', 'w').write('done so far'); time.sleep(40)"
     done = inside(code, seconds=1, scratch=("/out",), collect=(ExportSpec("/out", tmp_path / "got"),))
@@ -199,6 +202,7 @@ def test_nothing_of_a_sandbox_remains_on_the_host(inside: Inside, cache: Cache, 
     assert state() == before
 
 
+@pytest.mark.long
 def test_two_sandboxes_at_once_do_not_see_each_other(inside: Inside, marked: Marked) -> None:
     code = """
 import os, socket, sys, time

@@ -148,6 +148,7 @@ def test_a_hostile_build_reaches_nothing_and_poisons_nobody(scene: Scene, tmp_pa
     assert scene.index.asked.count("GET /files/victim-1.0-py3-none-any.whl") == 1  # shared nevertheless
 
 
+@pytest.mark.long
 def test_the_password_of_an_index_stays_outside(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene.index.locked = True
     with pytest.raises(InfraFault, match="answers 401"):
@@ -182,6 +183,7 @@ def old_way(scene: Scene, environment: Path, requirement: str) -> dict[str, str]
     return modules(environment)
 
 
+@pytest.mark.long
 def test_the_old_way_gave_all_of_it_away(scene: Scene, tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     assert old_way(scene, tmp_path / "zero", "victim")["victim"] == "SAID = 'honest'\n"

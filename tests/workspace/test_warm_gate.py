@@ -133,6 +133,7 @@ def test_a_package_that_kills_all_it_can_leaves_other_parents_alone(warm: Warm, 
     assert held == ["other"]
 
 
+@pytest.mark.long
 def test_who_makes_slots_may_be_killed_between_jobs(warm: Warm, cache: Cache, tmp_path: Path) -> None:
     """A package that is imported later finds it; the next job gets another."""
     parent = warm("found = 'on'\n")
@@ -233,6 +234,7 @@ def test_jobs_under_way_are_finished_when_the_parent_retires(warm: Warm, cache: 
     assert held == [1]
 
 
+@pytest.mark.long
 def test_a_job_can_be_cancelled(warm: Warm, cache: Cache) -> None:
     parent, cancel = warm(), threading.Event()
     threading.Timer(1, cancel.set).start()

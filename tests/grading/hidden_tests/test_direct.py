@@ -272,6 +272,7 @@ def words(run: HiddenTestRun) -> dict[str, str]:
     return {test.id: test.outcome for test in run.report.tests}
 
 
+@pytest.mark.long
 def test_every_outcome_is_the_one_of_a_session(task: PreparedTask, sandbox: Sandbox) -> None:
     whole = told(task, sandbox, ("test_functions.py", "test_fixtures.py", "test_cases.py"), direct=False)
     ids = tuple(test.id for test in whole.report.others)

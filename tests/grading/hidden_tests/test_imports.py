@@ -58,6 +58,7 @@ def pool(task: PreparedTask) -> Iterator[WarmPool]:
         yield pool
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PATCHES)
 def test_a_solution_with_modules_of_its_own_passes(task: PreparedTask, pool: WarmPool, name: str) -> None:
     for way in (None, pool):

@@ -182,6 +182,7 @@ def test_a_module_without_a_statement_has_no_pieces() -> None:
     assert held("# nothing\n").changed(b"x = 1\n") is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["argparse", "inspect", "typing", "dataclasses", "ast"])
 def test_random_edits_of_long_modules(name: str) -> None:
     """Lines that go, come twice, are indented or lose a sign: mostly errors, which are the whole's to tell."""

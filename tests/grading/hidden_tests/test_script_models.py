@@ -186,6 +186,7 @@ def test_a_submission_that_asks_amiss_itself_has_failed(
     assert verdict.outcome is Outcome.FAILED, verdict.comments
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("status", [400, 401])
 def test_a_model_that_says_nothing_for_a_moment_fails_nobody(
     bench: GradingContext, vendor: Callable[..., FakeProvider], tmp_path: Path, status: int

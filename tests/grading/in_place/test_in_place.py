@@ -389,6 +389,7 @@ def word_of_seeds(odd: str, even: str) -> str:
     return str(pairs.index((b"1", b"0")))
 
 
+@pytest.mark.long
 def test_a_solution_that_passes_with_some_hash_seeds_is_judged_with_such_a_seed(judge: Judge, tmp_path: Path) -> None:
     many = f"    assert price(LARGE) == 80\n    assert hash({word_of_seeds('1', '2')!r}) % 2 == 0\n"
     folder = make_task(tmp_path / "seed", checks=CHECKS.replace("    assert price(LARGE) == 80\n", many))

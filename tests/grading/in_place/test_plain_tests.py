@@ -135,6 +135,7 @@ def test_right_code_passes_tests_that_assert_by_a_helper_and_is_doubted(judge: J
         assert {test.id for test in verdict.tests} == {MUST, GUARDS[0], LATER}
 
 
+@pytest.mark.long
 def test_right_code_passes_tests_without_assertions_and_stays_plain(judge: Judge, bare: TaskFolder) -> None:
     for patch in (SOLUTION, code(HONEST)):
         verdict = judge(bare, patch)

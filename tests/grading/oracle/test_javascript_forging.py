@@ -104,6 +104,7 @@ def reference(task: Task) -> Observed:
     return task.run({"index.js": RIGHT})
 
 
+@pytest.mark.long
 def test_the_solution_is_attested_and_the_base_is_not(task: Task, reference: Observed) -> None:
     assert reference.passed, reference
     assert {site.mode for file in task.rewritten().values() for site in file.sites} == {SiteMode.WITHHELD}
@@ -152,6 +153,7 @@ def test_a_process_wholly_taken_over_says_passed_and_is_not_believed(task: Task,
     assert all(task.attested(run, reference).values())
 
 
+@pytest.mark.long
 def test_no_signal_starts_an_inspector(task: Task) -> None:
     run = task.run(forging(INSPECTED))
     assert run.seen["test/hidden.test.js::numbers::later"][0] == (4, [["array", ["ECONNREFUSED"] * 2]])

@@ -34,6 +34,7 @@ test('outside', () => { assert.deepEqual(f(3), [3]); if (f(1)) assert.deepEqual(
 """
 
 
+@pytest.mark.long
 def test_exactly_those_fail_that_must(tmp_path: Path) -> None:
     names = ("same", "other", "throws", "rejects", "outside")
     task = Task(tmp_path, {"x.test.cjs": SOURCE}, [f"x.test.cjs::{name}" for name in names],

@@ -78,6 +78,7 @@ def test_a_command_that_is_given_up_is_killed_with_what_it_started() -> None:
     assert within(give_up) == "gone"
 
 
+@pytest.mark.long
 def test_a_sample_that_is_given_up_while_it_opens_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     from repoassay.integrations.inspect_extension.open_samples import OpenSample, open_sample
 

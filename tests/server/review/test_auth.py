@@ -222,6 +222,7 @@ def test_a_stranger_sends_little(url: str) -> None:
     assert httpx.post(f"{url}/review/join", data={"token": "x" * 2**16}).status_code == 413
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "multipart/form-data; boundary=b"])
 def test_a_body_that_does_not_arrive_holds_no_connection(kind: str, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody need be logged in for one, and a connection at work never gives way to others."""

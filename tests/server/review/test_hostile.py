@@ -183,6 +183,7 @@ def test_a_picture_that_is_a_page_stays_a_picture(desk: ReviewState, owner: Pers
     assert answer.headers["content-type"] == "image/png" and "sandbox" in answer.headers["content-security-policy"]
 
 
+@pytest.mark.long
 def test_broken_and_bombed_files_say_so(desk: ReviewState) -> None:
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -181,6 +181,7 @@ def test_no_recording(tmp_path: Path, content: bytes) -> None:
         sound(tmp_path / "o.wav", RATE)
 
 
+@pytest.mark.long
 def test_samples_that_are_no_sound(tmp_path: Path) -> None:
     for number in (math.nan, math.inf, 1e200):
         with pytest.raises(UnreadableOutput):
