@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ import click
 
 from repoassay.completion import complete_tasks
 from repoassay.json_output import JsonFlag
+from repoassay.sandbox import usable_cores
 
 __all__ = [
     "KINDS_OF_ISOLATION",
@@ -179,7 +179,7 @@ def task_option(function: _Function) -> _Function:
 def workers_option(function: _Function) -> _Function:
     """`--workers`."""
     return click.option(
-        "--workers", type=click.IntRange(1, 256), default=os.cpu_count() or 1, show_default=True, metavar="N",
+        "--workers", type=click.IntRange(1, 256), default=min(usable_cores(), 256), show_default=True, metavar="N",
         help="How many workspaces at a time.",
     )(function)  # fmt: skip
 

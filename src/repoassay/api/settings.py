@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 
 from repoassay.engine import named_file, number
 from repoassay.errors import BadInput
-from repoassay.sandbox import ISOLATIONS, is_isolation
+from repoassay.sandbox import ISOLATIONS, is_isolation, usable_cores
 from repoassay.tasks import SuiteFolder, find_suite
 from repoassay.text import quote, suggest
 from repoassay.types import LIMITS, Limits, Metering, NetworkPolicy, Reading
@@ -66,7 +65,7 @@ def whole(name: str, value: object, least: int, most: int) -> int:
 
 def checked_workers(workers: int | None) -> int:
     """How many workspaces at a time; None is one a core."""
-    return min(os.cpu_count() or 1, _MOST_WORKERS) if workers is None else whole("workers", workers, 1, _MOST_WORKERS)
+    return min(usable_cores(), _MOST_WORKERS) if workers is None else whole("workers", workers, 1, _MOST_WORKERS)
 
 
 def checked_isolation(isolation: str) -> str:

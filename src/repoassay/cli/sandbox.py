@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from repoassay.options import PATH, FiniteRange
+from repoassay.sandbox import usable_cores
 
 if TYPE_CHECKING:
     import ssl
@@ -38,7 +38,7 @@ def sandbox() -> None:
               "one is made up and printed when not given.")  # fmt: skip
 @click.option("--certificate", type=PATH, metavar="FILE", help="Certificate for TLS, PEM; other machines need it.")
 @click.option("--key", type=PATH, metavar="FILE", help="Its key, PEM.")
-@click.option("--sessions", type=click.IntRange(1, 10_000), default=2 * (os.cpu_count() or 1), show_default=True,
+@click.option("--sessions", type=click.IntRange(1, 10_000), default=2 * usable_cores(), show_default=True,
               metavar="N", help="Sandboxes at a time; those who ask for more wait.")  # fmt: skip
 @click.option("--keep", type=FiniteRange(0.1, 10_000), default=20.0, show_default=True, metavar="GIB",
               help="Repositories and environments kept for the next session.")  # fmt: skip

@@ -7,10 +7,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from repoassay.errors import BadInput
-from repoassay.executors.node_work import make_work, usable_cores
+from repoassay.executors.node_work import make_work
 from repoassay.executors.protocol import Cluster, NodeJob, NodePlace, NodeSetup, NodeWork
 from repoassay.executors.resubmission import take_parcels
-from repoassay.sandbox import Cache
+from repoassay.sandbox import Cache, usable_cores
 
 __all__ = ["LocalCluster", "LocalExecutor"]
 

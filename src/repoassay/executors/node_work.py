@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import platform
 from collections.abc import Mapping
 from typing import Any, cast
@@ -13,7 +12,7 @@ from repoassay.errors import Unavailable
 from repoassay.executors.protocol import NodePlace, NodeWork
 from repoassay.types import Record
 
-__all__ = ["NodeFacts", "check_facts", "make_work", "node_facts", "usable_cores"]
+__all__ = ["NodeFacts", "check_facts", "make_work", "node_facts"]
 
 
 class NodeFacts(Record):
@@ -56,8 +55,3 @@ def make_work(path: str, data: Mapping[str, Any], place: NodePlace) -> NodeWork:
     """
     module, _, name = path.partition(":")
     return cast("NodeWork", getattr(importlib.import_module(module), name)(data, place))
-
-
-def usable_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0))

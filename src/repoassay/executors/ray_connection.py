@@ -14,8 +14,7 @@ from functools import partial
 from typing import Any
 
 from repoassay.errors import BadInput, MissingExtra, Unavailable
-from repoassay.executors.node_work import usable_cores
-from repoassay.sandbox import make_temporary
+from repoassay.sandbox import make_temporary, usable_cores
 from repoassay.text import one_line, quote
 
 __all__ = ["RayConnection"]

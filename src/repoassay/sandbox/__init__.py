@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         SandboxCapabilities as SandboxCapabilities,
         capabilities_of as capabilities_of,
     )
+    from repoassay.sandbox.cgroups import usable_cores as usable_cores
     from repoassay.sandbox.launcher.collect import is_kept_name as is_kept_name
     from repoassay.sandbox.network import network_of as network_of, permitted_hosts as permitted_hosts
     from repoassay.sandbox.path_filter import compile_path_filter as compile_path_filter, path_calls as path_calls

@@ -1,4 +1,7 @@
-"""Control groups, where this account may make them: the kernel then holds a whole tree to its memory and processes."""
+"""Control groups, where this account may make them: the kernel then holds a whole tree to its memory and processes.
+
+And what is read of those that this process is in: how many cores it may keep busy.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,9 @@ import contextlib
 import itertools
 import os
 import time
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-__all__ = ["make_cgroups", "remove_cgroups"]
+__all__ = ["make_cgroups", "remove_cgroups", "usable_cores"]
 
 _ROOT = Path("/sys/fs/cgroup")
 _STALE = 3600.0
@@ -82,3 +85,49 @@ def sweep_cgroups() -> None:
 def _process_namespace() -> str:
     """Names the process namespace: several may share one tree of groups, and each counts its processes from 1."""
     return str(Path("/proc/self/ns/pid").stat().st_ino)
+
+
+def usable_cores(root: Path = Path("/")) -> int:
+    """Whole cores that this process may use, at least one.
+
+    The fewest of those it may be scheduled on and of what each control group above it may spend, as `docker run --cpus`
+    and limits of Kubernetes say (`cpu.max` of version 2, `cpu.cfs_quota_us` of version 1). The kernel would halt more
+    workers than these in turns, and what they run would reach its time limit for no fault of its own.
+
+    Args:
+        root: Where `/proc` and `/sys` are found.
+    """
+    allowed = len(os.sched_getaffinity(0))
+    return max(1, min([allowed, *(int(cores) for cores in _quotas(root))]))
+
+
+def _quotas(root: Path) -> list[float]:
+    """Cores that each control group of this process, and each above it, may spend."""
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return []
+    found: list[float] = []
+    for line in lines:
+        _, controllers, own = [*line.split(":", 2), "", ""][:3]
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        tree = root / "sys/fs/cgroup" / controllers
+        path = PurePosixPath(own)
+        # Inside a container the path may be told as the host sees it, and only the folder above all is there.
+        for group in (path, *path.parents):
+            quota = _quota(tree / str(group).lstrip("/"))
+            found += [] if quota is None else [quota]
+    return found
+
+
+def _quota(group: Path) -> float | None:
+    """Cores that one control group may spend; None without a limit."""
+    try:
+        if (group / "cpu.max").is_file():
+            most, period = (group / "cpu.max").read_text().split()
+        else:
+            most, period = ((group / f"cpu.cfs_{name}_us").read_text().strip() for name in ("quota", "period"))
+        return int(most) / int(period) if int(most) > 0 else None
+    except (OSError, ValueError, ZeroDivisionError):
+        return None  # "max", or no such limit here

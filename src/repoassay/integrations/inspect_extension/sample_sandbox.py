@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
 import secrets
 import threading
 from collections.abc import Callable, Sequence
@@ -30,7 +29,7 @@ from pydantic import BaseModel  # noqa: TC002 - Inspect looks at annotations
 
 from repoassay.errors import Interrupted
 from repoassay.integrations.inspect_extension.open_samples import OpenSample, SampleConfig, open_sample
-from repoassay.sandbox import SANDBOX_UID, Completed
+from repoassay.sandbox import SANDBOX_UID, Completed, usable_cores
 from repoassay.types import Ended
 
 __all__ = ["RepoAssaySandbox", "SampleConfig"]
@@ -61,7 +60,7 @@ class RepoAssaySandbox(SandboxEnvironment):
     @classmethod
     def default_concurrency(cls) -> int | None:
         """Sandboxes at a time, where nobody says how many: two a core."""
-        return 2 * (os.cpu_count() or 1)
+        return 2 * usable_cores()
 
     @classmethod
     def config_deserialize(cls, config: dict[str, Any]) -> BaseModel:
