@@ -177,7 +177,7 @@ def test_a_folder_that_holds_runs_is_told_from_a_run(place: Path) -> None:
         assert done.returncode == 2 and "Name a run in it, such as runs/a/the-run." in done.stderr, done.stderr
 
 
-@pytest.mark.exhaustive
+@pytest.mark.long
 def test_runs_are_made_and_read_without_any_extra(place: Path) -> None:
     (place / "site").mkdir()
     (place / "site" / "sitecustomize.py").write_text(BLOCK.format(names=names_of_extras()))

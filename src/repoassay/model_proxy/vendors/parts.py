@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-import orjson
-
 __all__ = [
     "arguments",
     "bearer",
@@ -111,6 +109,8 @@ def arguments(text: object) -> dict[str, Any]:
 
     Models write them: halves of surrogate pairs, which no message may hold, become question marks.
     """
+    import orjson  # of the extra that proxies need: vendors are also named where nothing is asked of a model
+
     try:
         value = json.loads(text) if isinstance(text, str) else text
         value = orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
