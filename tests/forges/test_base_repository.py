@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from repoassay.cli.main import cli
 from repoassay.errors import BadInput
-from repoassay.forges.base_repository import lay_files_before
+from repoassay.forges.base_repository import landed_commits, lay_files_before, opened_clone
 from repoassay.forges.pull import ForgePull
 from repoassay.review import items_of, open_database
 
@@ -91,5 +91,33 @@ def test_a_path_that_leads_away_writes_nothing_and_spoils_nothing(clone: Path, t
     diff = "".join(f"diff --git a/{n} b/{n}\n--- a/{n}\n+++ b/{n}\n{PATCH}\n" for n in names)
     pull = ForgePull(forge="github", repository="acme/shop", number=1, base=base, diff=diff)
     # A folder within a clone is one, too, and git reads `../` from there.
-    assert lay_files_before(below, pull, into) == 1 and lay_files_before(clone, pull, into) == 1
+    for place in (below, clone):
+        with opened_clone(place) as ours:
+            assert lay_files_before(ours, pull, into) == 1
     assert [path.name for path in into.iterdir()] == ["a.txt"] and not (tmp_path / "a.txt").exists()
+
+
+def test_what_a_clone_configures_is_not_run(clone: Path, tmp_path: Path) -> None:
+    """Git would check a signature by the clone's program, and fetch what is absent by the clone's command."""
+    ran, program, blob = tmp_path / "ran", tmp_path / "program", git(clone, "rev-parse", "HEAD~2:a.txt")
+    program.write_text(f"#!/bin/sh\necho {program.name} >> '{ran}'\nexit 1\n")
+    program.chmod(0o755)
+    signed = git(clone, "cat-file", "commit", "HEAD").replace("\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n\n", 1)
+    words = ["git", "-C", str(clone), "hash-object", "-t", "commit", "-w", "--stdin"]
+    newest = subprocess.run(words, check=True, input=f"{signed}\n", capture_output=True, text=True).stdout.strip()
+    git(clone, "reset", "--quiet", "--hard", newest)
+    (clone / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    for name, value in {
+        "log.showSignature": "true", "gpg.program": str(program), "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "origin", "remote.origin.url": str(tmp_path), "remote.origin.promisor": "true",
+        "remote.origin.uploadPack": str(program),
+    }.items():  # fmt: skip
+        git(clone, "config", name, value)
+    base, reverted = git(clone, "rev-parse", "HEAD~2", "HEAD~1").split()
+    diff = f"diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n{PATCH}\n"
+    pull = ForgePull(forge="github", repository="acme/shop", number=1, base=base, merge=reverted, diff=diff)
+    with opened_clone(clone) as ours:
+        assert [commit.sha for commit in landed_commits(ours)] == [newest]
+        assert lay_files_before(ours, pull, tmp_path / "into") == 0
+    assert not ran.exists()
+    assert landed_commits(clone) and lay_files_before(clone, pull, tmp_path / "into") == 0 and ran.exists()

@@ -67,13 +67,13 @@ def import_pulls(
     They are those that the file or folder SOURCE exports, or that the forge's API gives with --from. One that cannot be
     taken is named on standard error, and the others go in.
     """
-    from contextlib import closing
+    from contextlib import closing, nullcontext
     from datetime import UTC
 
     from pydantic import ValidationError
 
     from repoassay.errors import BadInput
-    from repoassay.forges import PullQuery, check_clone, forge_address, items_of_pulls, landed_commits, read_export
+    from repoassay.forges import PullQuery, forge_address, items_of_pulls, landed_commits, opened_clone, read_export
     from repoassay.review import Study, create_study, open_database, read_rubric
     from repoassay.text import quote
 
@@ -92,11 +92,10 @@ def import_pulls(
     problems = [*found.problems, *(f"{pull.name}: it has no diff." for pull in found.pulls if not pull.diff)]
     for problem in problems:
         click.echo(f"Passed over {problem}", err=True)
-    if clone is not None:
-        check_clone(clone)
-    items = items_of_pulls(found.pulls, seed, () if clone is None else landed_commits(clone))
-    if clone is not None:
-        items = _with_context(items, found, clone, database)
+    with nullcontext() if clone is None else opened_clone(clone) as ours:
+        items = items_of_pulls(found.pulls, seed, () if ours is None else landed_commits(ours))
+        if ours is not None:
+            items = _with_context(items, found, ours, database)
     if not items:
         where = quote(source or forge)
         raise BadInput(f"No pull request of {where} can be reviewed.", "What is wrong with each stands above.")
@@ -121,7 +120,7 @@ def _with_context(items: list[Item], found: ExportRead, clone: Path, database: s
         items_with_files.append(
             item.model_copy(update={"payload": item.payload.model_copy(update={"versions": versions})})
         )
-    click.echo(f"{count} files as they were before are kept from {clone}.", err=True)
+    click.echo(f"{count} files as they were before are kept from the clone.", err=True)
     return items_with_files
 
 

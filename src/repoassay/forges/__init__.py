@@ -15,9 +15,9 @@ from repoassay.lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.forges.base_repository import (
-        check_clone as check_clone,
         landed_commits as landed_commits,
         lay_files_before as lay_files_before,
+        opened_clone as opened_clone,
     )
     from repoassay.forges.export_file import (
         ExportRead as ExportRead,

@@ -12,28 +12,42 @@ from repoassay.diffs import FileDiff, read
 from repoassay.errors import BadInput, InfraFault
 from repoassay.forges.outcomes import LandedCommit
 from repoassay.forges.pull import ForgePull
+from repoassay.sandbox import temporary_folder
 from repoassay.text import quote
 from repoassay.workspace import run_git
 
-__all__ = ["check_clone", "landed_commits", "lay_files_before"]
+__all__ = ["landed_commits", "lay_files_before", "opened_clone"]
 
 _MOST_COMMITS = 20_000
 
 
-def check_clone(clone: Path) -> None:
-    """Refuse a folder that is no repository.
+@contextlib.contextmanager
+def opened_clone(clone: Path) -> Iterator[Path]:
+    """A repository of our own with the clone's branches and tags, which takes its objects from there.
+
+    The clone is asked over git's protocol, as a server would be, and its objects are read where they lie: git runs what
+    a repository's own configuration names (to check a signature, to fetch what is absent), and a stranger may have
+    written that of a clone.
 
     Raises:
         BadInput: When git cannot read it.
     """
-    try:
-        run_git(clone, "rev-parse", "--git-dir")
-    except (InfraFault, OSError):
-        raise BadInput(f"{quote(clone)} is no git repository that can be read.", "Give a clone with --repo.") from None
+    with temporary_folder("clone") as folder:
+        place = Path(folder, "ours.git")
+        try:
+            places = run_git(clone, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir")
+            own, common = places.decode("utf-8", "surrogateescape").splitlines()
+            how = ("--mirror", "--no-local", "--template=", "--reference-if-able", common)
+            run_git(Path(folder), "clone", "--quiet", *how, "--", own, str(place), seconds=1800)
+        except (InfraFault, OSError, ValueError):
+            raise BadInput(
+                f"{quote(clone)} is no git repository that can be read.", "Give a clone with --repo."
+            ) from None
+        yield place
 
 
 def landed_commits(clone: Path) -> tuple[LandedCommit, ...]:
-    """Return the newest commits of the clone's current branch that speak of reverting."""
+    """Return the newest commits of the current branch of a clone that was opened which speak of reverting."""
     log = run_git(
         clone, "log", "-i", "--grep=revert", "-z", f"--max-count={_MOST_COMMITS}", "--format=%H%n%ct%n%B", "HEAD"
     ).decode("utf-8", "replace")
@@ -54,7 +68,7 @@ def lay_files_before(clone: Path, pull: ForgePull, into: Path) -> int:
     out, for context that is not the change's own would mislead.
 
     Args:
-        clone: Has the base; heads of forks may be missing.
+        clone: One that was opened, with the base; heads of forks may be missing.
         pull: The change.
         into: An empty folder.
     """
