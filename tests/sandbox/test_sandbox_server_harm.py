@@ -17,10 +17,10 @@ import pytest
 
 from remote_sandboxes import OTHER_TOKEN, TOKEN, ServedSandboxes, serve_sandboxes
 from repoassay.errors import BadInput, InfraFault
-from repoassay.sandbox import trees
+from repoassay.sandbox import bounded_server, trees
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.remote.client import Refusal, SandboxClient
-from repoassay.sandbox.remote.server import HolderShares, holder_shares, http_server
+from repoassay.sandbox.remote.server import HolderShares, http_server
 from repoassay.sandbox.remote.server.tree_store import TreeStore
 from repoassay.sandbox.trees import measure_tree, read_tree, write_tree
 
@@ -52,7 +52,7 @@ def drip(place: tuple[str, int], over: threading.Event) -> None:
 
 def test_who_has_no_token_holds_no_connection_by_dripping(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "MOST_CONNECTIONS", 2)
-    monkeypatch.setattr(holder_shares, "HEAD", 0.3)
+    monkeypatch.setattr(bounded_server, "HEAD", 0.3)
     over = threading.Event()
     with serve_sandboxes(cache) as served:
         place = ("127.0.0.1", int(served.url.rpartition(":")[2]))
@@ -74,7 +74,7 @@ def test_who_has_no_token_holds_no_connection_by_dripping(cache: Cache, monkeypa
 
 
 def test_a_body_that_drips_is_broken_off(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holder_shares, "_SLACK", 0.3)
+    monkeypatch.setattr(bounded_server, "_SLACK", 0.3)
     with serve_sandboxes(cache) as served:
         place = ("127.0.0.1", int(served.url.rpartition(":")[2]))
         with socket.create_connection(place) as connected:

@@ -7,6 +7,7 @@ import fcntl
 import http.client
 import json
 import shutil
+import socket
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ import pytest
 
 from browser import Opened, chromium
 from repoassay.records import STEPS, RunFolder, steps_file
+from repoassay.server import viewing
 from repoassay.server.listening import listen
 from repoassay.server.viewing import RunViewer, ViewServer
 from repoassay.types import (
@@ -207,6 +209,15 @@ def test_only_this_machine_is_answered_and_nothing_can_be_changed(server: ViewSe
     for method in ("POST", "PUT", "DELETE", "OPTIONS"):
         assert ask(server, method)[0] == 501
     assert ask(server, "HEAD")[2] == b""
+
+
+def test_silent_connections_leave_room_for_who_asks(server: ViewServer) -> None:
+    """Fewer would be broken off in time; as many as there are places make way for who comes after."""
+    with contextlib.ExitStack() as silent:
+        for _ in range(3 * viewing._AT_ONCE):
+            connected = silent.enter_context(socket.create_connection(server.socket.getsockname()))
+            connected.sendall(b"GET / HTTP/1.1\r\nX: ")
+        assert ask(server)[0] == 200
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, quote, unquote
 
 from repoassay.errors import BadInput, RepoAssayError
@@ -185,6 +185,11 @@ class ViewServer(BoundedServer):
         port = listening.getsockname()[1]
         self.hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
 
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        """Answer one connection, for which a request in it has limited time."""
+        with self.clock.watching(request):
+            super().finish_request(request, client_address)
+
 
 class _Handler(BaseHTTPRequestHandler):
     """GET and HEAD for a Host of this machine; everything else is refused."""
@@ -204,17 +209,21 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(with_content=False)
 
     def _send(self, *, with_content: bool) -> None:
+        self.close_connection = True  # or it would keep its place in silence
+        self.server.clock.release(self.connection)  # pages of large runs take long
         # A name that a stranger's page made point here would be another Host.
         if self.headers.get("Host", "").lower() not in self.server.hosts:
             answer = ViewAnswer(403, "html", _message("This server answers requests of this machine alone."))
         else:
             answer = self.server.viewer.answer(self.path)
         content = answer.text.encode("utf-8", "backslashreplace")
+        self.server.clock.allow(self.connection, len(content))
         self.send_response(answer.status)
         for name, value in _HEADERS.items():
             self.send_header(name, value)
         self.send_header("Content-Type", _TYPES[answer.kind])
         self.send_header("Content-Length", str(len(content)))
+        self.send_header("Connection", "close")
         self.end_headers()
         if with_content:
             self.wfile.write(content)

@@ -121,6 +121,19 @@ def test_pages_in_json_too(index: Index, opened: Opened) -> None:
     assert status(files[1]["url"]) == 502  # an index leads to http and https alone
 
 
+def test_a_link_that_is_no_address_spoils_no_page(index: Index, opened: Opened) -> None:
+    index.add("victim", NAME, wheel("victim"))
+    index.pages["/simple/victim/"] += b'<a href="http://[x">odd</a><a href="//[::1/y-1.0.zip">odd</a>'
+    index.pages["/left-pad"] = json.dumps({"versions": {"1.0.0": {"dist": {"tarball": "http://[x"}}}}).encode()
+    index.pages["/simple/other/"] = json.dumps({"files": [{"filename": "a.whl", "url": "http://[x"}]}).encode()
+    index.kinds["/simple/other/"] = "application/vnd.pypi.simple.v1+json"
+    env = opened(npm_config_registry=f"http://127.0.0.1:{index.port}/")[1]
+    (link,) = links(get(env["UV_DEFAULT_INDEX"] + "victim/"))
+    assert get(link) == wheel("victim")
+    assert json.loads(get(env["npm_config_registry"] + "left-pad"))["versions"] == {}
+    assert json.loads(get(env["UV_DEFAULT_INDEX"] + "other/"))["files"] == []
+
+
 def test_nothing_else_of_an_index_is_answered(index: Index, opened: Opened) -> None:
     index.pages |= {"/secret": b"s", "/simple/": b"s", "/simple/a/b/": b"s", "/simple/../secret/": b"s"}
     env = opened(npm_config_registry=index.url)[1]

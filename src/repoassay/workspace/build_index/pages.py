@@ -35,7 +35,8 @@ def simple(kind: str, body: bytes, url: str, known: Known) -> tuple[str, bytes]:
         for item in page["files"]:
             hashes = item.get("hashes") or {}
             digest = next((f"{name}-{hashes[name]}" for name in _ALGORITHMS if name in hashes), "")
-            item["url"] = known(urljoin(url, item["url"]), digest, str(item.get("upload-time") or ""))
+            place = _joined(url, item["url"])
+            item["url"] = place and known(place, digest, str(item.get("upload-time") or ""))
             item.pop("gpg-sig", None)
         kept = [item for item in page["files"] if item["url"]]
         if len(kept) < len(page["files"]) and "versions" in page:
@@ -57,9 +58,9 @@ def anchors(body: bytes, url: str, known: Known) -> bytes:
     reader = _Anchors()
     reader.feed(body.decode("utf-8", "replace"))
     lines = ["<!DOCTYPE html><html><body>"]
-    base = urljoin(url, reader.base)
+    base = _joined(url, reader.base)
     for link in reader.links:
-        address, _, fragment = urljoin(base, link.get("href") or "").partition("#")
+        address, _, fragment = _joined(base, link.get("href") or "").partition("#")
         algorithm, _, value = fragment.partition("&")[0].partition("=")
         digest = f"{algorithm}-{value.lower()}" if algorithm in _ALGORITHMS else ""
         name = unquote(urlsplit(address).path.rpartition("/")[2])
@@ -71,6 +72,16 @@ def anchors(body: bytes, url: str, known: Known) -> bytes:
         kept = "".join(f' {key}="{html.escape(link[key] or "")}"' for key in _KEPT if key in link)
         lines.append(f'<a href="{html.escape(place)}"{kept}>{html.escape(name)}</a>')
     return "\n".join([*lines, "</body></html>"]).encode()
+
+
+def _joined(base: str, link: str) -> str:
+    """The address that a link leads to; empty where it is none, as one with a bracket that is not closed."""
+    try:
+        address = urljoin(base, link)
+        urlsplit(address)
+    except ValueError:
+        return ""
+    return address
 
 
 def as_html(page: bytes) -> bytes:
@@ -122,7 +133,8 @@ def _placed(entry: object, url: str, uploaded: str, known: Known) -> bool:
     dist = entry.get("dist") if isinstance(entry, dict) else None
     if isinstance(dist, dict) and isinstance(dist.get("tarball"), str):
         digest = _integrity(str(dist.get("integrity", "")))
-        dist["tarball"] = known(urljoin(url, dist["tarball"]), digest, uploaded)
+        place = _joined(url, dist["tarball"])
+        dist["tarball"] = place and known(place, digest, uploaded)
         return bool(dist["tarball"])
     return True
 

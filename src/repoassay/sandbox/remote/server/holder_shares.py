@@ -1,11 +1,9 @@
-"""What each holder of a token may have of a server of sandboxes, and how long one exchange with it may take."""
+"""What each holder of a token may have of a server of sandboxes."""
 
 from __future__ import annotations
 
 import contextlib
-import socket
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +11,7 @@ from dataclasses import dataclass, field
 from repoassay.errors import BadInput
 from repoassay.sandbox.remote.messages import MESSAGE, SessionRequest
 
-__all__ = ["MOST_CONNECTIONS", "ExchangeClock", "HolderShares"]
+__all__ = ["MOST_CONNECTIONS", "HolderShares"]
 
 MOST_CONNECTIONS = 512
 _LEAST_CONNECTIONS = 32
@@ -22,11 +20,6 @@ _BODIES = 4 * MESSAGE
 """Bytes of requests that are held at a time; each token may always send one."""
 _MOST_OUTPUT = 64 * 2**20
 """Bytes of output that a session may keep, which are held in the server's memory."""
-HEAD = 20.0
-"""Seconds in which a request must have shown its token."""
-_SLOWEST = 2**16
-"""Bytes that must come or go in each second of an exchange, on the whole."""
-_SLACK = 120.0
 
 
 @dataclass(slots=True)
@@ -87,41 +80,3 @@ class HolderShares:
         finally:
             with self._lock:
                 held[holder] -= count if let else 0
-
-
-class ExchangeClock:
-    """Breaks off connections that take too long as a whole, however often a byte comes. Used from any thread."""
-
-    def __init__(self) -> None:
-        self._ends: dict[socket.socket, float] = {}
-        self._lock = threading.Lock()
-
-    @contextlib.contextmanager
-    def watching(self, connection: socket.socket) -> Iterator[None]:
-        """Break off a connection that has not shown its token in time; `allow` gives it more."""
-        with self._lock:
-            self._ends[connection] = time.monotonic() + HEAD
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._ends.pop(connection, None)
-
-    def allow(self, connection: socket.socket, size: int) -> None:
-        """Give a connection from now on as long as `size` bytes take on a slow line, and the answer to begin."""
-        with self._lock:
-            self._ends[connection] = time.monotonic() + _SLACK + size / _SLOWEST
-
-    def release(self, connection: socket.socket) -> None:
-        """Leave a connection alone: it lasts as long as what it carries."""
-        with self._lock:
-            self._ends.pop(connection, None)
-
-    def break_off(self) -> None:
-        """Shut down what is late; whoever reads or writes there ends by it."""
-        now = time.monotonic()
-        with self._lock:
-            for connection in [each for each, end in self._ends.items() if end < now]:
-                del self._ends[connection]
-                with contextlib.suppress(OSError):
-                    socket.socket.shutdown(connection, socket.SHUT_RDWR)  # not TLS's own, which would wait

@@ -29,7 +29,7 @@ from repoassay.sandbox.remote.messages import (
     write_message,
 )
 from repoassay.sandbox.remote.server.asked_request import AskedRequest, RefusedRequest, refuse_file
-from repoassay.sandbox.remote.server.holder_shares import MOST_CONNECTIONS, ExchangeClock
+from repoassay.sandbox.remote.server.holder_shares import MOST_CONNECTIONS
 from repoassay.sandbox.remote.server.sandbox_host import SandboxHost
 from repoassay.sandbox.remote.tunnel import carry
 from repoassay.sandbox.trees import measure_tree, write_tree
@@ -57,11 +57,7 @@ class SandboxServer(BoundedServer):
     ) -> None:  # fmt: skip
         super().__init__(listening, _Handler, MOST_CONNECTIONS)
         self.host, self.holder, self._tls = host, holder, tls
-        self.clock, self.parsing = ExchangeClock(), threading.Lock()
-
-    def service_actions(self) -> None:
-        """Called between connections, and several times a second."""
-        self.clock.break_off()
+        self.parsing = threading.Lock()
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         """Answer one connection, in a thread of its own, where a slow handshake keeps nobody waiting."""
