@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 import socket
 import threading
@@ -10,9 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+from model_proxy.conftest import address, key_header, request_body
 from repoassay.errors import BadInput, InfraFault, MissingExtra
 from repoassay.model_proxy import (
     Budget,
@@ -71,6 +75,40 @@ def test_the_real_key_reaches_only_the_upstream(build: Any, turn: Any, dialect: 
         if path.is_file():
             data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
             assert REAL_KEY.encode() not in data and entry.key.encode() not in data and entry.token.encode() not in data
+
+
+def test_a_key_that_comes_in_two_pieces_is_hidden_too(build: Any, turn: Any, tmp_path: Path) -> None:
+    """A vendor's error may quote the key, and a stream is passed on as it comes."""
+    listening, read = socket.create_server(("127.0.0.1", 0)), threading.Event()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+    said = (
+        b'event: ping\ndata: {"type": "ping"}\n\nevent: error\ndata: {"type": "error", "error": {"message": "%b"}}\n\n'
+    )
+    first, _, second = (head + said % REAL_KEY.encode()).partition(REAL_KEY[10:].encode())
+
+    def answer() -> None:
+        with listening.accept()[0] as connected:
+            connected.recv(2**16)
+            connected.sendall(first)
+            read.wait(20)
+            connected.sendall(REAL_KEY[10:].encode() + second)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    place = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    rig = build(turn, upstreams=[Upstream(name="two", base_url=place, dialects=("messages",), key_env="RIG_KEY")])
+    entry = rig.admit(model="two/m")
+    parts = urlsplit(address(entry.urls(rig.gateway.origin), "messages", stream=True))
+    with contextlib.closing(http.client.HTTPConnection(parts.netloc, timeout=20)) as connection:
+        body = json.dumps(request_body("messages", stream=True))
+        connection.request("POST", parts.path, body, key_header("messages", entry.key))
+        answered = connection.getresponse()
+        told = answered.read1()
+        read.set()
+        told += answered.read()
+    thread.join()
+    listening.close()
+    assert b"ping" in told and told.endswith(b'{"message": "[key]"}}\n\n') and REAL_KEY[:10].encode() not in told
 
 
 def test_a_chat_stream_hides_usage_unless_it_was_asked_for(build: Any, turn: Any) -> None:

@@ -112,6 +112,12 @@ class Exchange:
         """`data` without keys."""
         return self.entry.journal.scrub(data) if self.entry is not None else data
 
+    def whole(self, data: bytes) -> tuple[bytes, bytes]:
+        """A part of an answer without keys, and what of its end must wait, for a key may begin there."""
+        held = self.entry.journal.begun(data) if self.entry is not None else 0
+        end = len(data) - held
+        return self.clean(data[:end]), data[end:]
+
     def call(self, prices: Prices) -> Call:
         """The journal's record."""
         cost = Cost(None)

@@ -101,7 +101,7 @@ def _failed(exchange: Exchange, spoken: Vendor, failed: AllAttemptsFailed) -> we
             dialect.refuse(ProviderTrouble.UPSTREAM, "The upstream refused the harness's own credentials.")
         )
     if failed.status is not None and failed.status >= 400:
-        exchange.detail = exchange.clean(failed.body[:600]).decode("utf-8", "replace")
+        exchange.detail = exchange.clean(failed.body)[:600].decode("utf-8", "replace")
         if dialect is not spoken:
             return exchange.error(error_in(dialect, failed.status, failed.body))
         return exchange.reply(failed.status, failed.body, passed_back(failed.headers))
@@ -125,7 +125,7 @@ async def _stream(
             if exchange.seen > limits.response:
                 raise UpstreamError("too_large")  # noqa: TRY301 - the same end as a trouble the wire raises
             await client.write(along.read(chunk))
-        await client.write(along.rest())
+        await client.write(along.rest(), last=True)
         if not watcher.finished and not watcher.error:
             raise UpstreamError("cut", "the stream ended early")  # noqa: TRY301 - the same end again
         exchange.fault = "client_gone" if client.gone else exchange.fault or watcher.error
@@ -148,6 +148,7 @@ class _Client:
 
     def __init__(self, exchange: Exchange, response: web.StreamResponse) -> None:
         self.gone = False
+        self._held = b""
         self._exchange, self._response = exchange, response
 
     async def prepare(self) -> None:
@@ -157,9 +158,11 @@ class _Client:
         except (ConnectionError, ClientConnectionError):
             self.gone = True
 
-    async def write(self, data: bytes) -> None:
-        """Pass a piece on."""
-        out = self._exchange.clean(data)
+    async def write(self, data: bytes, *, last: bool = False) -> None:
+        """Pass a piece on; keys are hidden wherever the pieces are cut."""
+        out, self._held = (
+            (self._exchange.clean(self._held + data), b"") if last else self._exchange.whole(self._held + data)
+        )
         if self.gone or not out:
             return
         self._exchange.keep(out)

@@ -58,6 +58,11 @@ class CallJournal:
                 data = data.replace(hidden, b"[key]")
         return data
 
+    def begun(self, data: bytes) -> int:
+        """How many bytes at the end of `data` may be the beginning of a secret, whose rest is still to come."""
+        keys = [secret.encode() for secret in self._secrets if len(secret) >= _SHORTEST]
+        return max((size for key in keys for size in range(1, len(key)) if data.endswith(key[:size])), default=0)
+
     def keep(self, stem: str, request: bytes, response: bytes) -> None:
         """Write both bodies, scrubbed and compressed, into `<journal>.bodies/`."""
         folder = self.path.with_suffix(".bodies")
