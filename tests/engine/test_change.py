@@ -141,6 +141,13 @@ def test_a_description_that_is_no_text_file_is_none(run: Run, script: str) -> No
     assert worked.verdict.outcome.value == "not_gradable"
 
 
+def test_an_environment_beside_the_change_takes_no_files_place(run: Run) -> None:
+    """It comes first by its name, and what did not cross after it counted as deleted."""
+    worked, pull = run("sed -i 's/a - b/a + b/' calc.py; mkdir .venv; cd .venv; seq 12000 | xargs touch")
+    assert worked.verdict.outcome.value == "not_gradable" and not worked.submission.rejected
+    assert b"+    return a + b" in pull.diff and b"deleted" not in pull.diff and b".venv" not in pull.diff
+
+
 def test_an_output_behind_a_link_is_submitted_as_what_it_leads_to(tmp_path: Path) -> None:
     starter, cache = find_suite("starter"), Cache()
     task = next(folder for folder in starter.tasks if folder.task.kind is TaskKind.DELIVERABLE)

@@ -226,6 +226,14 @@ def test_too_large_a_change_becomes_a_sentence(base: Path, tree: Path, monkeypat
     assert changes_between(base, tree).startswith(b"diff --git")
 
 
+def test_too_many_new_files_become_a_sentence(base: Path, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changes, "_MAX_NEW", 2)
+    for number in range(3):
+        (tree / f"{number}.txt").write_text("")
+    assert changes_between(base, tree) == b"There are 3 new files; at most 2 are taken.\n"
+    assert changes_between(base, tree, everything=True).startswith(b"diff")
+
+
 def test_neither_side_is_changed_by_looking(base: Path, tree: Path) -> None:
     def state(top: Path) -> list[tuple[str, int, bytes]]:
         files = [path for path in sorted(top.rglob("*")) if path.is_file()]

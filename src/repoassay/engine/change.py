@@ -22,6 +22,8 @@ __all__ = ["Crossing", "crossing"]
 
 _MAX_TREE = 2 * 2**30
 """Bytes of a repository with an agent's changes that may cross for the diff to be taken."""
+_MAX_ENTRIES = 200_000
+"""Its files and folders, with all that is no part of the change: an environment that the agent made has 10,000."""
 _MAX_DESCRIPTION = 256 * 2**10
 
 
@@ -76,7 +78,7 @@ def crossing(layout: PreparedTask, files: Path) -> Iterator[Crossing]:
             return
         # What npm installed is no part of any change, and more files than may cross.
         skip = (".git", "node_modules") if task.environment.node else (".git",)
-        collect = [ExportSpec(layout.repository, place / "tree", max_bytes=_MAX_TREE, skip=skip)]
+        collect = [ExportSpec(layout.repository, place / "tree", _MAX_TREE, _MAX_ENTRIES, skip)]
         if task.kind is TaskKind.PULL_REQUEST:
             output = ExportSpec("/workspace/output", place / "output", max_bytes=_MAX_DESCRIPTION, max_files=100)
             collect += [collect_git(place / "git"), output]

@@ -20,6 +20,9 @@ __pycache__/
 .ruff_cache/
 .hypothesis/
 *.egg-info/
+.venv/
+.tox/
+.nox/
 .aider*
 """
 """Left by tools and never a change anybody would submit, whatever the repository's own ignore file says."""
@@ -27,6 +30,8 @@ __pycache__/
 _LINK = b"120000 "  # how git lists one
 _MAX_CHANGED = 128 * 2**20
 """Bytes of new and changed files; a diff of more would be refused anyway and is not taken."""
+_MAX_NEW = 10_000
+"""New files, likewise: git takes minutes to add 100,000."""
 
 
 def changes_between(base: Path, tree: Path, *, everything: bool = False) -> bytes:
@@ -55,7 +60,12 @@ def changes_between(base: Path, tree: Path, *, everything: bool = False) -> byte
         run_git(tree, "read-tree", "HEAD", env=env)
         _drop_repositories(tree)
         forced = ("--force",) if everything else ()
-        run_git(tree, "-c", f"core.excludesFile={litter}", "add", "--all", *forced, ".", env=env)
+        excluding = ("-c", f"core.excludesFile={litter}")
+        if not everything:
+            new = run_git(tree, *excluding, "ls-files", "-z", "--others", "--exclude-standard", env=env).count(b"\0")
+            if new > _MAX_NEW:
+                return f"There are {new} new files; at most {_MAX_NEW} are taken.\n".encode()
+        run_git(tree, *excluding, "add", "--all", *forced, ".", env=env)
         _keep_uncrossed(tree, env)
         size = _changed_bytes(tree, env)
         if size > _MAX_CHANGED:

@@ -27,7 +27,7 @@ __all__ = ["LeftCommits", "collect_git", "read_left"]
 
 _SCRIPT = Path(__file__).with_name("read_commits.py")
 _LIMITS = Limits(seconds=120, memory=2 * 2**30, disk=2 * 2**30, processes=64, output=32 * 2**20)
-_MAX_TREE = 2 * 2**30
+_MAX_TREE, _MAX_FILES = 2 * 2**30, 200_000
 _MAX_GIT = 512 * 2**20
 _NOT_READ = (
     "config", "config.worktree", "hooks", "index", "info", "logs", "modules", "worktrees", "lfs", "rr-cache", "common",
@@ -100,7 +100,7 @@ def _read(
             scratch=("/workspace/tip",),
             edits={"/run/commits.py": FileEdit(_SCRIPT.read_bytes())},
             limits=_LIMITS,
-            collect=(ExportSpec("/workspace/tip", tip, max_bytes=_MAX_TREE),),
+            collect=(ExportSpec("/workspace/tip", tip, _MAX_TREE, _MAX_FILES),),
         ),
         cancel,
     )
