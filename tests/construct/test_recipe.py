@@ -319,3 +319,32 @@ def test_packages_of_extras_for_use_are_optional() -> None:
     made = inference.recipe("3.8", extra_packages=inference.optional())
     assert {"python-slugify>=5", "pygments"} < set(made.requirements)
     assert "pygments: tests failed without it, and extra code in pyproject.toml names it." in made.derivation
+
+
+_NINES = "9" * 6000
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"requirements-dev.txt": "-r requirements-dev.txt\n" * 300 + "six\n"},
+        {"pyproject.toml": "[dependency-groups]\ng0=['six']\ntest=[{include-group='g40'}]\n" + "".join(
+            f"g{number + 1}=[{{include-group='g{number}'}},{{include-group='g{number}'}}]\n" for number in range(40))},
+        {"pyproject.toml": f"[project]\nname='a'\nrequires-python='>=3.{_NINES}'\n[dependency-groups]\ntest=['six']"},
+        {"pyproject.toml": f"[tool.poetry.dev-dependencies]\nsix='*'\nb={{version='^{_NINES}',markers='x'}}"},
+        {"pyproject.toml": f"number={_NINES}", "requirements-dev.txt": "six"},
+        {"pyproject.toml": "a" + ".a" * 100_000 + "=1", "requirements-dev.txt": "six"},
+        {"pyproject.toml": "[tool.tox]\nlegacy_tox_ini='none'", "requirements-dev.txt": "six"},
+        {"tox.ini": f"[tox]\nenvlist=py{{3{_NINES}}}\n[testenv]\ndeps=six"},
+        {"setup.py": f"a={'+'.join(['b'] * 20_000)}", "requirements-dev.txt": "six"},
+        {"requirements-dev.txt": f"a{' ' * 1990}b\n" * 500 + "six"},
+    ],
+)  # fmt: skip
+def test_files_that_mean_harm_are_read_to_their_end(files: dict[str, str]) -> None:
+    """They would take for ever, any memory, or end everything by an exception."""
+    assert any(requirement_name(line) == "six" for line in asked(files))
+
+
+def test_names_that_are_doubled_fill_no_memory() -> None:
+    doubled = "a = ['six']\n" + "a = a + a\n" * 20 + "setup(install_requires=a)\n"
+    assert 1 < len(dependencies(project({"setup.py": doubled}))) <= 2**14

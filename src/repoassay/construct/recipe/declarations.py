@@ -46,6 +46,7 @@ class RequirementSource:
     extra: str = ""
 
 
+_MOST_GROUPS = 200
 _DEEPEST, _LONGEST = 4, 2**14  # how often names in values are replaced, and characters of a section at most
 _OTHER_WORDS = frozenset({
     "mypy", "lint", "docs", "doc", "typing", "bench", "benchmark", "fuzz", "release", "publish", "min", "minimal",
@@ -186,16 +187,18 @@ def _extras(origin: str, extras: object, own: str) -> Iterator[RequirementSource
         )
 
 
-def _group(groups: Mapping[str, Any], name: str, seen: tuple[str, ...] = ()) -> list[str]:
-    """The lines of a dependency group (PEP 735) with those of the groups it includes."""
-    if name in seen or not isinstance(groups.get(name), list):
+def _group(groups: Mapping[str, Any], name: str, seen: set[str] | None = None) -> list[str]:
+    """The lines of a dependency group (PEP 735) with those of the groups it includes, each once."""
+    seen = set() if seen is None else seen
+    if name in seen or not isinstance(groups.get(name), list) or len(seen) > _MOST_GROUPS:
         return []
+    seen.add(name)
     lines = []
     for item in groups[name]:
         if isinstance(item, str):
             lines.append(item)
         elif isinstance(inner := at(item, "include-group"), str):
-            lines += _group(groups, inner, (*seen, name))
+            lines += _group(groups, inner, seen)
     return lines
 
 
@@ -246,7 +249,7 @@ def _specifiers(version: str) -> list[str]:
     """A version of poetry or Pipfile as pip writes it: `^1.2` becomes `>=1.2,<2`, and any of several is any at all."""
     parts = []
     for part in re.split(r"\s*,\s*|(?<=[\w*])\s+(?=[<>=!~^])", version.strip()) if "|" not in version else ():
-        caret = re.fullmatch(r"([\^~])\s*v?(\d+(?:\.\d+)*)(\S*)", part)
+        caret = re.fullmatch(r"([\^~])\s*v?(\d{1,9}(?:\.\d{1,9})*)(\S*)", part)
         if caret:
             numbers = [int(number) for number in caret[2].split(".")]
             first = next((index for index, number in enumerate(numbers) if number), len(numbers) - 1)
@@ -262,6 +265,13 @@ def _specifiers(version: str) -> list[str]:
 
 def setup_arguments(project: Project) -> dict[str, Any]:
     """The arguments of `setup(...)` in setup.py that are written out, read from its syntax alone."""
+    try:
+        return _arguments(project)
+    except RecursionError:  # as of a sum of thousands
+        return {}
+
+
+def _arguments(project: Project) -> dict[str, Any]:
     names: dict[str, Any] = {}
     found: dict[str, Any] = {}
     for node in ast.walk(project.python("setup.py")):
@@ -305,10 +315,12 @@ def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
             return {key: _value(value, names) for key, value in pairs if isinstance(key, str)}
         case ast.BinOp(left, ast.Add(), right):
             first, second = _value(left, names), _value(right, names)
-            return first + second if type(first) is type(second) and isinstance(first, (list, str)) else first
+            alike = type(first) is type(second) and isinstance(first, (list, str))
+            # A name that is doubled line by line would soon fill any memory.
+            return first + second if alike and len(first) + len(second) <= _LONGEST else first
         case ast.Subscript(ast.Name(name), key):
-            table = names.get(name)
-            return at(table, str(_value(key, names)))
+            table, inner = names.get(name), _value(key, names)
+            return at(table, inner) if isinstance(inner, str) else None
         case ast.Call(func=function, keywords=keywords) if _called(function) == "dict":
             return {keyword.arg: _value(keyword.value, names) for keyword in keywords if keyword.arg}
     return None

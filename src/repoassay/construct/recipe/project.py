@@ -16,12 +16,15 @@ from typing import Any
 
 from repoassay.construct.history import HistoryEntry
 
-__all__ = ["Project", "at", "string_list"]
+__all__ = ["Project", "at", "read_ini", "string_list"]
 
 _MOST_BYTES = 2**20
 """Configuration is short; what is longer is a lock file or an attack, and is passed over."""
 _MOST_LOCK = 16 * 2**20
 _MOST_PROJECTS = 60
+_MOST_DOTS = 200
+_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
+"""Python's reader of TOML takes the square of a key's parts in time and memory."""
 _DESCRIBE = ("pyproject.toml", "setup.py", "setup.cfg")
 _PLACE = re.compile(r"(?:(?:-e|--editable)[ =]\s*)?((?:\.{1,2}/)*\w[\w./-]*?)/?(?:\[[^\]]*\])?")
 _TRIED = re.compile(r"/(tests?|testing|fixtures?|samples?|examples?|templates?|docs?|benchmarks?|vendor|_vendor)/")
@@ -67,9 +70,12 @@ class Project:
 
     def toml(self, path: str) -> dict[str, Any]:
         """A TOML file; empty where it is none."""
+        text = self.text(path, _MOST_LOCK if path.endswith(".lock") else _MOST_BYTES)
+        if any(_QUOTED.sub("", line).count(".") > _MOST_DOTS for line in text.splitlines() if len(line) > _MOST_DOTS):
+            return {}
         try:
-            return tomllib.loads(self.text(path, _MOST_LOCK if path.endswith(".lock") else _MOST_BYTES))
-        except (tomllib.TOMLDecodeError, RecursionError):
+            return tomllib.loads(text)
+        except (ValueError, RecursionError):  # the former also of numbers that are too long
             return {}
 
     def json(self, path: str) -> dict[str, Any]:
@@ -82,13 +88,7 @@ class Project:
 
     def ini(self, path: str) -> configparser.RawConfigParser:
         """An INI file; empty where it is none."""
-        parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
-        parser.optionxform = str  # type: ignore[assignment,method-assign]
-        try:
-            parser.read_string(self.text(path))
-        except configparser.Error:
-            return configparser.RawConfigParser()
-        return parser
+        return read_ini(self.text(path))
 
     def python(self, path: str) -> ast.Module:
         """The syntax of a Python file; an empty module where it is none."""
@@ -120,6 +120,17 @@ class Project:
         roots = {f"{folder}/" if folder else "" for folder in folders if not _TRIED.search(f"/{folder}/")}
         nearest = sorted(roots - {self.root}, key=lambda root: (root.count("/"), root))
         return [Project(self.files, self.read, root) for root in nearest[:_MOST_PROJECTS]]
+
+
+def read_ini(text: str) -> configparser.RawConfigParser:
+    """Text as INI; empty where it is none."""
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return configparser.RawConfigParser()
+    return parser
 
 
 def at(document: object, *keys: str) -> Any:

@@ -80,7 +80,7 @@ def _allows(bound: str, line: str) -> bool:
     """Whether a specifier allows a release line; what of it is not understood allows all."""
     minor = _number(line)
     for part in re.split(r"[,\s]+(?=[<>=!~^])", bound):
-        found = re.match(r"\s*(>=|<=|==|!=|~=|<|>|\^|~)\s*(\d+)(?:\.(\d+))?", part)
+        found = re.match(r"\s*(>=|<=|==|!=|~=|<|>|\^|~)\s*(\d{1,9})(?:\.(\d{1,9}))?", part)
         if found is None:
             continue
         sign, major, other = found[1], int(found[2]), int(found[3] or 0)
@@ -147,7 +147,7 @@ def _version_rows(workflow: str) -> Iterator[str]:
 def _tox_lines(envlist: str) -> Iterator[str]:
     for numbers in re.findall(r"py(3\d{1,2}|3?\{[^}]*\})", envlist):
         prefix = "3" if numbers.startswith("3{") else ""
-        for number in re.findall(r"\d+", numbers.removeprefix("3") if prefix else numbers):
+        for number in re.findall(r"(?<!\d)\d{1,3}(?!\d)", numbers.removeprefix("3") if prefix else numbers):
             digits = prefix + number
             if digits.startswith("3") and len(digits) > 1:
                 yield f"3.{digits[1:]}"

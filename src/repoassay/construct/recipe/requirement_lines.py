@@ -13,12 +13,12 @@ from repoassay.text import normalize_name
 
 __all__ = ["RequirementLines", "pinned", "read_lines", "requirement_name", "sort_lines"]
 
-_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?=$|==|[<>!~;@ (#])")
+_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\]\s*)?(?=$|==|[<>!~;@ (#])")
 _HERE = re.compile(r"(?:\S+\s*@\s*)?(?:file:)?\.{1,2}/?(?:\[([^\]]*)\])?(?:\s*;.*)?$")
 _INSTALLED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.]*)-([0-9][A-Za-z0-9_.!+]*)\.dist-info")
-_LEGACY = re.compile(r"\s*(?:[<>]=?|~=|!=|(?<!=)==(?!=))\s*(?!v?\d)[A-Za-z][\w.]*\s*,?")
+_LEGACY = re.compile(r"(?:[<>]=?|~=|!=|(?<!=)==(?!=))\s*(?!v?\d)[A-Za-z][\w.]*\s*,?")
 """A bound such as `>dev`, which every version was above: tools of today read no requirement that has one."""
-_DEEPEST = 5
+_MOST_FILES = 100
 _LONGEST = 2000
 
 
@@ -47,7 +47,7 @@ def sort_lines(lines: Iterable[str], own: str = "") -> RequirementLines:
     """
     found = RequirementLines()
     for raw in lines:
-        line = re.sub(r"(^|\s+)#.*$", "", raw[:_LONGEST]).split(" --hash")[0].strip().rstrip("\\").strip()
+        line = re.sub(r"(^|\s)#.*$", "", raw[:_LONGEST]).split(" --hash")[0].strip().rstrip("\\").strip()
         editable = re.match(r"(?:-e|--editable)[ =]\s*(.*)", line)
         place = editable[1].strip("'\" ") if editable else line
         if not line or len(raw) > _LONGEST:
@@ -65,15 +65,21 @@ def sort_lines(lines: Iterable[str], own: str = "") -> RequirementLines:
     return found
 
 
-def read_lines(project: Project, path: str, own: str = "", depth: int = 0) -> RequirementLines:
-    """Read a file of requirements with the files it names; constraints are left, since they add no package."""
-    found = RequirementLines()
+def read_lines(project: Project, path: str, own: str = "", seen: set[str] | None = None) -> RequirementLines:
+    """Read a file of requirements with the files it names; constraints are left, since they add no package.
+
+    Each file is read once: a stranger's may name another a thousand times.
+    """
+    found, seen = RequirementLines(), set() if seen is None else seen
+    if path in seen or len(seen) > _MOST_FILES:
+        return found
+    seen.add(path)
     text = re.sub(r"\\\r?\n", " ", project.text(path))
     for line in text.splitlines():
         other = re.match(r"\s*(?:-r|--requirement)[ =]\s*(\S+)", line)
-        if other and depth < _DEEPEST:
-            inner = read_lines(project, posixpath.normpath(posixpath.join(posixpath.dirname(path), other[1])), own,
-                               depth + 1)  # fmt: skip
+        if other:
+            place = posixpath.normpath(posixpath.join(posixpath.dirname(path), other[1]))
+            inner = read_lines(project, place, own, seen)
         else:
             inner = sort_lines([line], own)
         found.packages += inner.packages

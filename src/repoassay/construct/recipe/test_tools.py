@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import posixpath
 import re
 import shlex
 from collections.abc import Iterator
 
 from repoassay.construct.recipe.declarations import Purpose, RequirementSource, own_name, purpose_of
-from repoassay.construct.recipe.project import Project, at, string_list
+from repoassay.construct.recipe.project import Project, at, read_ini, string_list
 from repoassay.construct.recipe.requirement_lines import RequirementLines, read_lines, sort_lines
 
 __all__ = ["install_lines", "pytest_options", "requirement_files"]
@@ -21,8 +22,7 @@ _FILES = (
 _WORKFLOWS = (
     ".github/workflows/*.yml", ".github/workflows/*.yaml", ".travis.yml", "azure-pipelines.yml", ".circleci/config.yml",
 )  # fmt: skip
-
-
+_MOST_SESSIONS = 100
 _BASES = frozenset({"testenv", "env_run_base"})  # sections that every environment of tox begins with
 
 
@@ -51,7 +51,7 @@ def install_lines(project: Project) -> Iterator[RequirementSource]:
         purpose = Purpose.TESTS if section in _BASES else purpose_of(f"test {name}" if of_tests else name)
         if lines := _installed(project, config, own):
             yield RequirementSource(purpose, f"[{section}] in {path}", lines)
-    for name, words in _nox_sessions(project):
+    for name, words in itertools.islice(_nox_sessions(project), _MOST_SESSIONS):
         if lines := _installed(project, words, own):
             yield RequirementSource(purpose_of(name), f"session {name} in noxfile.py", lines)
     for path in project.matching(*_WORKFLOWS):
@@ -70,7 +70,7 @@ def _tox(project: Project) -> Iterator[tuple[str, list[str], str]]:
     legacy = at(project.toml("pyproject.toml"), "tool", "tox", "legacy_tox_ini")
     parser = project.ini("tox.ini")
     if isinstance(legacy, str) and not parser.sections():
-        parser.read_string(legacy)
+        parser = read_ini(legacy)
     for section in parser.sections():
         if section == "testenv" or section.startswith("testenv:"):
             deps, extras, groups = (_of_all(parser.get(section, key, fallback="") or "")
@@ -141,12 +141,13 @@ def _installed(project: Project, words: list[str], own: str) -> RequirementLines
     """Words and lines of an installation, with the files and groups they name read."""
     found = RequirementLines()
     groups = at(project.toml("pyproject.toml"), "dependency-groups")
-    for word in words:
+    seen: set[str] = set()
+    for word in dict.fromkeys(words):
         file = re.match(r"(?:-r|--requirement)[ =]?\s*(\S+)", word)
         group = re.match(r"--group[ =](\S+)", word)
         if file:
             path = posixpath.normpath(re.sub(r"\{(toxinidir|tox_root)\}/?", "", file[1]))
-            lines = read_lines(project, path, own)
+            lines = read_lines(project, path, own, seen)
         elif group:
             lines = sort_lines(string_list(at(groups, group[1])), own)
         else:
