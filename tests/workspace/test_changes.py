@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import venv
 from pathlib import Path
 
 import pytest
@@ -216,6 +217,24 @@ def test_files_whose_names_no_copy_keeps_count_as_unchanged(tmp_path: Path, name
     diff = changes_between(base, tree)
     assert diff.count(b"diff --git ") == 1 and b"+value = 2" in diff
     assert apply_patch(read_patch(diff), base).edits.keys() == {"module.py"}
+
+
+@pytest.mark.parametrize("name", ["env", "build/my venv", "[x]"])
+def test_a_virtual_environment_is_no_change_whatever_its_name(base: Path, tree: Path, name: str) -> None:
+    venv.create(tree / name, symlinks=True)
+    (tree / name / "lib" / "more.py").write_text("x = 1\n")
+    (tree / "node_modules" / "tool").mkdir(parents=True)
+    (tree / "node_modules" / "tool" / "index.js").write_text("0\n")
+    assert b"more.py" in changes_between(base, tree, everything=True)
+    assert changes_between(base, tree) == b""
+
+
+def test_the_file_of_an_environment_in_a_folder_of_the_repository_hides_nothing(base: Path, tree: Path) -> None:
+    (tree / "src/pkg/pyvenv.cfg").write_text("")
+    (tree / "src/pkg/new.py").write_text("x = 1\n")
+    (tree / "pyvenv.cfg").write_text("")
+    edits = apply_patch(read_patch(changes_between(base, tree)), base).edits
+    assert edits.keys() == {"pyvenv.cfg", "src/pkg/new.py", "src/pkg/pyvenv.cfg"}
 
 
 def test_too_large_a_change_becomes_a_sentence(base: Path, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

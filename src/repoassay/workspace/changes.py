@@ -23,6 +23,7 @@ __pycache__/
 .venv/
 .tox/
 .nox/
+node_modules/
 .aider*
 """
 """Left by tools and never a change anybody would submit, whatever the repository's own ignore file says."""
@@ -38,9 +39,10 @@ def changes_between(base: Path, tree: Path, *, everything: bool = False) -> byte
     """Return the diff from the commit in `base` (a checkout) to the files in `tree` (a copy without `.git`).
 
     The copy is hostile: its attributes, ignore files and repositories inside it are data (the latter's `.git` is
-    removed). Files the repository ignores, and what tools leave, are left out unless `everything` counts. Links of the
-    base, and files whose names no copy keeps, count as unchanged where the copy has nothing in their place, because
-    they do not cross out of a sandbox. Of too large a change only a sentence is returned, which is no diff.
+    removed). Files the repository ignores, and what tools leave, virtual environments of any name among it, are left out
+    unless `everything` counts. Links of the base, and files whose names no copy keeps, count as unchanged where the copy
+    has nothing in their place, because they do not cross out of a sandbox. Of too large a change only a sentence is
+    returned, which is no diff.
 
     Raises:
         InfraFault: When git fails.
@@ -58,7 +60,7 @@ def changes_between(base: Path, tree: Path, *, everything: bool = False) -> byte
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(base / ".git/objects"),
         }
         run_git(tree, "read-tree", "HEAD", env=env)
-        _drop_repositories(tree)
+        _drop_repositories(tree, base, environments=not everything)
         forced = ("--force",) if everything else ()
         excluding = ("-c", f"core.excludesFile={litter}")
         if not everything:
@@ -76,9 +78,13 @@ def changes_between(base: Path, tree: Path, *, everything: bool = False) -> byte
         )  # fmt: skip
 
 
-def _drop_repositories(tree: Path) -> None:
+def _drop_repositories(tree: Path, base: Path, *, environments: bool) -> None:
     # In any spelling, as git takes none of them up, and no patch may name them.
     for folder, folders, files in os.walk(tree):
+        if environments and "pyvenv.cfg" in files and not (base / Path(folder).relative_to(tree)).exists():
+            remove_tree(Path(folder))
+            folders.clear()
+            continue
         for name in [name for name in folders if is_git_name(name)]:
             folders.remove(name)
             remove_tree(Path(folder, name))
