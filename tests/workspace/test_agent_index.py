@@ -65,6 +65,13 @@ def test_a_commit_is_of_the_day_it_was_made_in_utc_and_asked_once(index: Index, 
         day(index, tmp_path / "elsewhere", source)
 
 
+def test_a_url_that_is_an_option_of_git_runs_nothing(index: Index, tmp_path: Path) -> None:
+    source = {"source": f"git:--upload-pack=touch '{tmp_path / 'ran'}';", "revision": "a" * 40}
+    with pytest.raises(InfraFault):
+        day(index, tmp_path, source)
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_release_is_of_the_day_it_was_uploaded(index: Index, tmp_path: Path) -> None:
     index.dated("click", {"click-8.0.tar.gz": "2021-05-11T20:00:00Z", "click-8.1.tar.gz": "2022-03-28T00:00:00Z"})
     (digest,) = [item["hashes"]["sha256"] for item in json.loads(index.pages["/simple/click/"])["files"]

@@ -181,7 +181,7 @@ def open_history(url: str, revisions: Iterable[str], *, tags: bool = False) -> I
         try:
             if not tags and len(wanted) == 2 and all(map(_COMMIT.fullmatch, wanted)):
                 run_git(Path(folder), "init", "--quiet", "--bare", "--template=", str(place))
-                run_git(place, "fetch", "--quiet", "--depth=1", "--no-tags", url, *wanted, seconds=_MOST_SECONDS)
+                run_git(place, "fetch", "--quiet", "--depth=1", "--no-tags", "--", url, *wanted, seconds=_MOST_SECONDS)
             else:
                 _clone(url, place)
         except InfraFault as error:

@@ -91,7 +91,8 @@ def _commit_day(repository: Repository, cache: Cache) -> date:
         git.mkdir()
         run_git(git, "init", "--quiet", "--bare", "--template=")
         url = repository.source.removeprefix("git:")
-        run_git(git, "fetch", "--quiet", "--depth=1", "--no-tags", "--filter=tree:0", url, revision, seconds=1800)
+        how = ("--quiet", "--depth=1", "--no-tags", "--filter=tree:0")
+        run_git(git, "fetch", *how, "--", url, revision, seconds=1800)  # a stranger's URL may begin with a dash
         seconds = int(run_git(git, "log", "-1", "--format=%ct", revision))
         (part / "day").write_text(datetime.fromtimestamp(seconds, UTC).date().isoformat())
 
