@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from construct.making import Repo, make_repo
-from repoassay.construct.history import find_repository, open_history
+from repoassay.construct.history import LONGEST_MESSAGE, find_repository, open_history
+from repoassay.construct.mining.commits import read_commits
 from repoassay.errors import BadInput
 
 
@@ -42,6 +44,18 @@ def test_full_ids_copy_only_their_commits(shop: Repo) -> None:
         assert [history.commit(each) for each in ids] == ids
         with pytest.raises(BadInput, match="has no commit"):
             history.commit(shop.git("rev-parse", "HEAD"))
+
+
+def test_a_commit_of_no_calendar_and_with_a_book_for_a_message_is_read(shop: Repo) -> None:
+    written = shop.git("cat-file", "commit", "HEAD")
+    head = re.sub(r"(?m)^(committer .*>) \d+", r"\1 99999999999999999", written.partition("\n\n")[0])
+    place = shop.path / "odd"
+    place.write_text(f"{head}\n\n{'::' * 10**6}\n")
+    odd = shop.git("hash-object", "-t", "commit", "-w", "--literally", str(place))
+    shop.git("reset", "--quiet", "--hard", odd)
+    with open_history(str(shop.path), ["HEAD"]) as history:
+        assert history.day(odd).year == 9999 and len(history.message(odd)) == LONGEST_MESSAGE
+        assert [len(each.message) for each in read_commits(history)][-1] == LONGEST_MESSAGE
 
 
 def test_a_detached_head_is_copied(shop: Repo) -> None:

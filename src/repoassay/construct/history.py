@@ -14,14 +14,16 @@ from repoassay.errors import BadInput, InfraFault
 from repoassay.formats import repository_of
 from repoassay.sandbox import temporary_folder
 from repoassay.text import printable, quote
-from repoassay.workspace import ATTRIBUTES, run_git
+from repoassay.workspace import ATTRIBUTES, moment_of, run_git
 
-__all__ = ["History", "HistoryEntry", "find_repository", "open_history"]
+__all__ = ["LONGEST_MESSAGE", "History", "HistoryEntry", "find_repository", "open_history"]
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _RELEASE = re.compile(r"(^|[^a-z0-9])v?\d+(\.\d+)+([.-]?(post|final)\.?\d*)?$", re.IGNORECASE)
 _REGULAR = ("100644", "100755")
 _MOST_SECONDS = 1800
+LONGEST_MESSAGE = 2**15
+"""Characters of a commit's message that are read: patterns that look for prose take the square of that in time."""
 _LACKS = re.compile(r"promisor|unable to read|pack-objects died|missing (blob|tree|commit)")
 """What git says of a copy that lacks objects, in one place or another."""
 
@@ -69,13 +71,13 @@ class History:
         return tuple(run_git(self.place, "log", "-1", "--format=%P", commit).decode().split())
 
     def message(self, commit: str) -> str:
-        """What its author wrote about a commit; bytes that are no UTF-8 are replaced."""
-        return run_git(self.place, "log", "-1", "--format=%B", commit).decode(errors="replace").strip()
+        """What its author wrote about a commit, the beginning of it; bytes that are no UTF-8 are replaced."""
+        whole = run_git(self.place, "log", "-1", "--format=%B", commit)
+        return whole.decode(errors="replace")[:LONGEST_MESSAGE].strip()
 
     def day(self, commit: str) -> datetime.date:
         """The day (UTC) on which a commit was made."""
-        stamp = int(run_git(self.place, "log", "-1", "--format=%ct", commit).decode())
-        return datetime.datetime.fromtimestamp(stamp, datetime.UTC).date()
+        return moment_of(run_git(self.place, "log", "-1", "--format=%ct", commit)).date()
 
     def count(self, commit: str) -> int:
         """How many commits lead to a commit, itself among them."""
@@ -100,7 +102,7 @@ class History:
         for line in shown.splitlines():
             stamp, _, name = line.partition(" ")
             if _RELEASE.search(name) and stamp.isdecimal():
-                return name, datetime.datetime.fromtimestamp(int(stamp), datetime.UTC).date()
+                return name, moment_of(stamp).date()
         return None
 
     def tree(self, commit: str) -> dict[str, HistoryEntry]:

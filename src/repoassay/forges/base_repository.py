@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 from repoassay.diffs import FileDiff, read
@@ -14,7 +13,7 @@ from repoassay.forges.outcomes import LandedCommit
 from repoassay.forges.pull import ForgePull
 from repoassay.sandbox import temporary_folder
 from repoassay.text import quote
-from repoassay.workspace import run_git
+from repoassay.workspace import moment_of, run_git
 
 __all__ = ["landed_commits", "lay_files_before", "opened_clone"]
 
@@ -56,7 +55,7 @@ def landed_commits(clone: Path) -> tuple[LandedCommit, ...]:
         sha, _, rest = part.partition("\n")
         seconds, _, message = rest.partition("\n")
         if re.fullmatch(r"[0-9a-f]{40,64}", sha) and seconds.isdigit():
-            found.append(LandedCommit(sha, message, datetime.fromtimestamp(int(seconds), UTC)))
+            found.append(LandedCommit(sha, message, moment_of(seconds)))
     return tuple(found)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from repoassay.workspace.checkouts import checkout as checkout, commit_tree as commit_tree
     from repoassay.workspace.commits import collect_git as collect_git, read_left as read_left
     from repoassay.workspace.earlier_runs import cover_runs as cover_runs, is_run as is_run
-    from repoassay.workspace.git import ATTRIBUTES as ATTRIBUTES, run_git as run_git
+    from repoassay.workspace.git import ATTRIBUTES as ATTRIBUTES, moment_of as moment_of, run_git as run_git
     from repoassay.workspace.image_layout import repository_place as repository_place
     from repoassay.workspace.installed_copies import cover_installed_copies as cover_installed_copies
     from repoassay.workspace.interpreters import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 
 from repoassay.errors import InfraFault
@@ -20,7 +20,7 @@ from repoassay.workspace.build_index.relay import Relay
 from repoassay.workspace.build_index.rules import IndexRequest, IndexRules, day_of
 from repoassay.workspace.build_index.store import Store
 from repoassay.workspace.build_index.upstream import IndexUpstream
-from repoassay.workspace.git import run_git
+from repoassay.workspace.git import moment_of, run_git
 from repoassay.workspace.preparation import PreparedTask
 from repoassay.workspace.project_names import project_names
 
@@ -93,8 +93,8 @@ def _commit_day(repository: Repository, cache: Cache) -> date:
         url = repository.source.removeprefix("git:")
         how = ("--quiet", "--depth=1", "--no-tags", "--filter=tree:0")
         run_git(git, "fetch", *how, "--", url, revision, seconds=1800)  # a stranger's URL may begin with a dash
-        seconds = int(run_git(git, "log", "-1", "--format=%ct", revision))
-        (part / "day").write_text(datetime.fromtimestamp(seconds, UTC).date().isoformat())
+        made = moment_of(run_git(git, "log", "-1", "--format=%ct", revision))
+        (part / "day").write_text(made.date().isoformat())
 
     return date.fromisoformat((cache.entry("days", revision, build) / "day").read_text())
 

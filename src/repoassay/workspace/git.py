@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 from repoassay.errors import InfraFault
 from repoassay.sandbox import git_program
 
-__all__ = ["ATTRIBUTES", "run_git"]
+__all__ = ["ATTRIBUTES", "moment_of", "run_git"]
 
 ATTRIBUTES = "* !text !eol !filter !ident !diff !merge !working-tree-encoding !export-subst !export-ignore\n"
 """For `info/attributes`, which outranks every `.gitattributes` in the tree: content is taken byte for byte."""
@@ -44,6 +45,11 @@ _ENV = {
     "GIT_AUTHOR_DATE": "2000-01-01T00:00:00Z",
     "GIT_COMMITTER_DATE": "2000-01-01T00:00:00Z",
 }
+
+
+def moment_of(seconds: str | bytes) -> datetime:
+    """When a commit was made, by what git prints of it (UTC); a stranger's may lie outside of any calendar."""
+    return datetime.fromtimestamp(min(max(int(seconds), 0), 253_402_300_799), UTC)
 
 
 def run_git(

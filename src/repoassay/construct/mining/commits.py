@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import datetime
 import random
 import re
 import sys
@@ -12,10 +11,10 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from repoassay.construct.history import History
+from repoassay.construct.history import LONGEST_MESSAGE, History
 from repoassay.construct.mining.rules import CommitFacts, MiningRules, RuleFinding, TouchedFile
 from repoassay.errors import InfraFault
-from repoassay.workspace import run_git
+from repoassay.workspace import moment_of, run_git
 
 __all__ = ["DrawnCommits", "closer_look", "draw", "read_commits"]
 
@@ -37,13 +36,13 @@ def read_commits(history: History, since: str | None = None, until: str | None =
     messages: dict[str, str] = {}
     for entry in run_git(history.place, *walk, "--format=%x00%H%n%B", "HEAD").decode(errors="replace").split("\0")[1:]:
         sha, _, message = entry.partition("\n")
-        messages[sha] = message.strip()
+        messages[sha] = message[:LONGEST_MESSAGE].strip()
     text = run_git(history.place, *walk, "--numstat", *_PLAIN, "--format=>%H %ct %P", "HEAD").decode(errors="replace")
     found: list[CommitFacts] = []
     for block in re.split(r"^>", text, flags=re.MULTILINE)[1:]:
         head, *rows = block.splitlines()
         sha, stamp, *parents = head.split()
-        day = datetime.datetime.fromtimestamp(int(stamp), datetime.UTC).date().isoformat()
+        day = moment_of(stamp).date().isoformat()
         files = tuple(_file(row) for row in rows if row.count("\t") >= 2)
         found.append(CommitFacts(sha, tuple(parents), day, messages.get(sha, ""), files))
     return found
