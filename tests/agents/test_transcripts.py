@@ -266,6 +266,17 @@ def test_links_out_of_the_transcript_are_not_followed(name: str, tmp_path: Path)
     assert read(name, tmp_path / "t").steps == ()
 
 
+def test_a_command_beside_quotations_of_other_kinds_is_found(tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    texts = ("As it says:\n```shell\n$ ls\n```\nSo:\n```bash\nmake\n```", "```bash\na\n```\n```bash\nb\n```",
+             "```sh\nls\n```")  # fmt: skip
+    messages = [{"role": "assistant", "content": text} for text in texts]
+    (tmp_path / "files" / "mini.traj.json").write_text(json.dumps({"messages": messages, "info": {}}))
+    found = read("mini-swe-agent", tmp_path)
+    assert [[call.arguments["command"] for call in step.calls] for step in found.steps] == [["make"], [], ["ls"]]
+    assert found.steps[0].text == "As it says:\n```shell\n$ ls\n```\nSo:"
+
+
 def test_endless_and_deep_records_are_bounded(tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()

@@ -109,6 +109,14 @@ def test_a_file_that_is_none_is_an_attempt_with_problems_or_a_sentence(tmp_path:
     assert found.attempt.task == "x" and found.verdict.outcome is Outcome.NOT_GRADABLE
 
 
+def test_messages_alone_are_known_by_the_name_of_their_file(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": "Mend it."}, {"role": "assistant", "content": "```bash\nls\n```"}]
+    (tmp_path / "one.traj.json").write_text(json.dumps(said))
+    found = next(import_run(None, tmp_path, tmp_path / "run").run.finished())
+    trajectory = read_trajectory(found.folder)
+    assert trajectory and [call.arguments for step in trajectory.steps for call in step.calls] == [{"command": "ls"}]
+
+
 def test_hostile_names_and_links_stay_where_they_are(tmp_path: Path) -> None:
     source = write_run(tmp_path / "theirs", {"good__one-1": DIFF})
     bad = json.loads((source / "good__one-1" / "good__one-1.traj.json").read_text())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.agents import mapping
-from repoassay.interchange.agent_files import json_object, plain_files, steps_of, trajectory_from
+from repoassay.interchange.agent_files import json_object, json_value, plain_files, steps_of, trajectory_from
 from repoassay.interchange.foreign_run import ForeignAttempt
 from repoassay.interchange.harness_reports import HarnessReports
 
@@ -29,9 +29,12 @@ class _TrajectoryFiles:
         """Whether the first file of that suffix says what it is."""
         try:
             first = next(plain_files(source, self._suffix), None)
-            return first is not None and self._mark in first.read_bytes()
+            return first is not None and self._says(first)
         except Exception:  # noqa: BLE001 - an odd file is somebody else's
             return False
+
+    def _says(self, file: Path) -> bool:
+        return self._mark in file.read_bytes()
 
     def attempts(self, source: Path) -> Iterator[ForeignAttempt]:
         """One attempt a file, with what a harness said of it where its reports lie in the folder."""
@@ -68,6 +71,12 @@ class MiniSweAgentRun(_TrajectoryFiles):
     title = "trajectories of mini-swe-agent, a file each"
     version = "mini-swe-agent-1, mini-swe-agent-1.1"
     _agent, _suffix, _mark = "mini-swe-agent", ".traj.json", b'"mini-swe-agent-1'
+
+    def _says(self, file: Path) -> bool:
+        """Before its files had a format they were the messages alone, by the same name."""
+        messages = json_value(file)
+        bare = isinstance(messages, list) and bool(messages) and all("role" in mapping(each) for each in messages)
+        return bare or super()._says(file)
 
 
 class SweAgentRun(_TrajectoryFiles):

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
+from repoassay.interchange.absent_programs import check_started
 from repoassay.interchange.hidden_test_text import (
     absolute_paths,
     check_tests,
@@ -86,6 +87,7 @@ def read_tests(
         check_tests(text, f"tests/{name}", server_started=started)
         found += f"{text}\n"
         looked_at += constant_paths(text) if name.endswith(".py") else _system_paths(text)
+    check_started(programs, task_text(script.parent, script.name) if script else "", image)
     if script is not None and rewards:
         check_isolated(task_text(script.parent, script.name), programs, image.pip)
     refusal = None

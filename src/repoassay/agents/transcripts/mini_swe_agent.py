@@ -18,7 +18,9 @@ from repoassay.types import Source, StepCall, Usage
 
 __all__ = ["chat_calls", "chat_text", "read"]
 
-_OPENING = re.compile(r"```(?:bash|sh|shell|mswea_bash_command)[ \t]*(?=\n)|<(?P<tag>mswea_bash_command)>")
+_OPENING = re.compile(r"```(?P<fence>bash|sh|shell|mswea_bash_command)[ \t]*(?=\n)|<(?P<tag>mswea_bash_command)>")
+_LOOKED_FOR = ("mswea_bash_command", "bash", "sh", "shell")
+"""What its settings look for commands in, those that it comes with first; blocks of the others are quotations then."""
 _CODE = re.compile(r"\s*<returncode>(-?[0-9]{1,9})</returncode>\s*")
 _OUTPUT = re.compile(r"<output>\n?(.*?)\n?</output>\s*", re.DOTALL)
 
@@ -83,9 +85,7 @@ def _message_parts(message: dict[str, Any], extra: dict[str, Any]) -> tuple[str,
     text, calls = chat_text(message.get("content")), chat_calls(message)
     if calls:
         return text, calls
-    found = _blocks(text)
-    # It runs a command out of a text only where there is exactly one, and else complains.
-    (begin, end, command) = found[0] if len(found) == 1 else (0, 0, "")
+    begin, end, command = _only_command(text)
     if "actions" in extra:
         calls = [_bash(str(one.get("command") or "")) for one in entries(extra["actions"])]
     elif command:
@@ -95,18 +95,25 @@ def _message_parts(message: dict[str, Any], extra: dict[str, Any]) -> tuple[str,
     return text, calls
 
 
-def _blocks(text: str) -> list[tuple[int, int, str]]:
-    """The first two commands in fences or tags: where each begins and ends, and what it says."""
-    found: list[tuple[int, int, str]] = []
+def _only_command(text: str) -> tuple[int, int, str]:
+    """The command in a fence or tag: where it begins and ends, and what it says; empty where there is not exactly one.
+
+    It runs a command out of a text only where there is exactly one of the kind that it looks for, and else complains.
+    """
+    found: dict[str, list[tuple[int, int, str]]] = {}
+    last = 0
     for opening in _OPENING.finditer(text):
-        if len(found) == 2 or (found and opening.start() < found[-1][1]):
+        if opening.start() < last:
             continue
         closing = f"</{opening['tag']}>" if opening["tag"] else "\n```"
         at = text.find(closing, opening.end())
         if at < 0:
             break
-        found.append((opening.start(), at + len(closing), text[opening.end() : at].strip()))
-    return found
+        last = at + len(closing)
+        block = (opening.start(), last, text[opening.end() : at].strip())
+        found.setdefault(opening["tag"] or opening["fence"], []).append(block)
+    blocks = next((found[kind] for kind in _LOOKED_FOR if kind in found), [])
+    return blocks[0] if len(blocks) == 1 else (0, 0, "")
 
 
 def _bash(command: str) -> StepCall:
