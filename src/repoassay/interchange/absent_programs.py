@@ -25,13 +25,13 @@ _STARTED = re.compile(
 )
 
 
-def check_started(programs: Mapping[str, str], installed: str, image: ImageRecipe) -> None:
+def check_started(programs: Mapping[str, str], script: str, image: ImageRecipe) -> None:
     """Refuse tests which start a program that their image lacks: in the image they pass nobody.
 
     Args:
         programs: Programs of the tests in Python, by path below their folder; one that asks for the program first,
             by `which`, is left alone.
-        installed: A script that may install it before the tests run.
+        script: What runs them, which may install it before the tests run.
         image: What they run in. Its build may bring the program in another way, where a command of it names it.
 
     Raises:
@@ -45,7 +45,7 @@ def check_started(programs: Mapping[str, str], installed: str, image: ImageRecip
             name = found["name"]
             named = rf"(?<![\w./-]){name}(?![\w-])"
             packages = any(re.fullmatch(_BROUGHT_BY[name], package) for package in image.apt)
-            other = re.search(named, "\n".join((installed, *image.build)))
+            other = re.search(named, "\n".join((script, *image.build)))
             if not (packages or other or re.search(rf"\bwhich\([\"']{name}[\"']", text)):
                 why = f"Its tests start {name}, which nothing in its image is known to bring."
                 raise ImportRefusal(why, f"tests/{path}", code.count("\n", 0, found.start()) + 1, found[0])

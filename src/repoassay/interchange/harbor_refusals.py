@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.interchange.harbor_settings import has_network
+from repoassay.interchange.harbor_values import wrong_value
 from repoassay.interchange.image_file import ImportRefusal, read_instructions, without_registry
 from repoassay.interchange.image_toolchains import tool_chain_of
 from repoassay.interchange.pytest_script import check_reward
@@ -48,6 +49,9 @@ def refusal_of_harbor(folder: Path) -> ImportRefusal | None:
     except (OSError, ValueError, RecursionError) as error:
         why = "Harbor passes it over: its task.toml is no TOML, as that of a template."
         return ImportRefusal(why, "task.toml", 0, str(error))
+    if wrong := wrong_value(about):
+        return ImportRefusal(f"Harbor passes it over: its task.toml gives {wrong} a value that it does not take.",
+                             "task.toml")  # fmt: skip
     if not about.get("steps"):
         if not (folder / "instruction.md").exists():
             return ImportRefusal("Harbor passes it over: it has no instruction.md.", "instruction.md")
@@ -171,6 +175,9 @@ def _missing(context: Path) -> ImportRefusal | None:
                 sources = shlex.split(match["words"])[:-1] if match else []
             except ValueError:
                 continue
+            if match and not sources:
+                why = "Harbor cannot build its image: the Dockerfile copies something and does not say where to."
+                return ImportRefusal(why, "environment/Dockerfile", step.line, f"COPY {step.rest}")
             if any(".." not in source and not (context / source.lstrip("/")).exists() for source in sources):
                 why = "Harbor cannot build its image: the Dockerfile copies a file that is not there."
                 return ImportRefusal(why, "environment/Dockerfile", step.line, f"COPY {step.rest}")

@@ -12,6 +12,7 @@ from typing import Any
 
 from repoassay.interchange.harbor_steps import HarborStep, positive_seconds, steps_of_task
 from repoassay.interchange.harbor_tests import task_text
+from repoassay.interchange.harbor_values import is_off
 from repoassay.interchange.harbor_variables import TaskVariables, read_variables
 from repoassay.interchange.image_file import ImportRefusal
 from repoassay.tasks import parse_toml
@@ -169,7 +170,7 @@ def _memory(environment: dict[str, Any]) -> int:
 def has_network(phase: dict[str, Any], environment: dict[str, Any]) -> bool:
     """Whether agent or tests have the internet: their own table goes before the environment's, a mode before a flag."""
     mode = phase.get("network_mode") or environment.get("network_mode")
-    return mode != "no-network" if mode else environment.get("allow_internet") is not False
+    return mode != "no-network" if mode else not is_off(environment.get("allow_internet"))
 
 
 def _list(value: object) -> list[Any]:

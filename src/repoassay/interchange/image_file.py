@@ -109,16 +109,20 @@ def is_kept(variable: str) -> bool:
     return variable not in NOT_KEPT and not variable.startswith(_NOT_KEPT_BEGINNINGS)
 
 
+_ESCAPE = re.compile(r"(\ufeff?(#[ \t]*\w+[ \t]*=[^\n]*\n)*)#[ \t]*escape[ \t]*=[ \t]*`", re.IGNORECASE)
+"""The directive, at the beginning alone, that lets a line go on after another sign."""
+
+
 def read_instructions(text: str) -> Iterator[ImageInstruction]:
     """Read a Dockerfile; comments and empty lines are left out, the lines of a heredoc belong to their instruction."""
-    lines = text.replace("\r\n", "\n").split("\n")
-    at = 0
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    at, goes_on = 0, "`" if _ESCAPE.match(text) else "\\"
     while at < len(lines):
         first, whole = at + 1, _plain(lines[at])
         at += 1
         if not whole.strip():
             continue
-        while whole.rstrip().endswith("\\") and at < len(lines):
+        while whole.rstrip().endswith(goes_on) and at < len(lines):
             # Comments and empty lines may stand between continued lines.
             whole = whole.rstrip()[:-1] + " " + next_line if (next_line := _plain(lines[at])).strip() else whole
             at += 1

@@ -190,6 +190,8 @@ class _Reader:
             return
         if "<<" in rest:
             raise ValueError("Its Dockerfile writes files out of itself.")
+        if any(option.startswith("--exclude") for option in options):
+            raise ValueError("Its Dockerfile copies all but some files.")
         words = listed_words(rest) if rest.startswith("[") else shlex.split(fill_variables(rest, self._known))
         *sources, target = words
         before = {*self.recipe.folders, *self.recipe.files}

@@ -19,7 +19,7 @@ __all__ = [
 _PYTHON = re.compile(r"(?:^|/)(?:python|pypy):(3\.\d{1,2})|python-(3)-(\d{1,2})|python(3\.\d{1,2})")
 _PLAIN_IMAGES = re.compile(
     r"^(?:ubuntu|debian|alpine|python|buildpack-deps|ghcr\.io/laude-institute/t-bench/[\w.-]+"
-    r"|ghcr\.io/astral-sh/uv)(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$"
+    r"|ghcr\.io/astral-sh/uv)(?::\w[\w.-]*)?(?:@sha256:[0-9a-f]+)?$"
 )
 _LOCAL = "/usr/local/"
 _MOST_BYTES = 12_000
