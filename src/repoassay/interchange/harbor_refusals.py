@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from repoassay.interchange.harbor_values import wrong_value
 from repoassay.interchange.image_file import ImportRefusal, read_instructions, without_registry
 from repoassay.interchange.image_toolchains import tool_chain_of
 from repoassay.interchange.pytest_script import check_reward
+from repoassay.records import load_toml
 
 __all__ = ["refusal_of_harbor"]
 
@@ -45,7 +45,7 @@ def refusal_of_harbor(folder: Path) -> ImportRefusal | None:
     if (folder / "task.yaml").is_file() and not (folder / "environment").is_dir():
         return None  # of terminal-bench 1
     try:
-        about = tomllib.loads((folder / "task.toml").read_text("utf-8"))
+        about = load_toml((folder / "task.toml").read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         why = "Harbor passes it over: its task.toml is no TOML, as that of a template."
         return ImportRefusal(why, "task.toml", 0, str(error))

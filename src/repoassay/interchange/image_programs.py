@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from repoassay.interchange.build_hosts import BuildHosts
+from repoassay.records import load_toml
 
 __all__ = ["check_programs", "listed_packages", "passes_on", "stand_in"]
 
@@ -67,8 +67,8 @@ def _has_modules(name: str, text: str) -> bool:
     if name == "go.mod":
         return bool(re.search(r"(?m)^(require\s|\s+)\s*[\w-]+\.[\w./-]+ v\d", text))
     try:
-        about = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+        about = load_toml(text)
+    except (ValueError, RecursionError):
         return True
     tables = [about, *(table for table in (about.get("workspace"), about.get("target")) if isinstance(table, dict))]
     if isinstance(about.get("target"), dict):

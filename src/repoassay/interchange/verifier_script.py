@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from repoassay.interchange.image_file import ImportRefusal
 from repoassay.interchange.inline_programs import isolate_programs
 from repoassay.interchange.shell_steps import read_shell
+from repoassay.records import load_toml
 
 __all__ = ["VerifierScript", "as_own_programs", "read_verifier"]
 
@@ -245,7 +245,7 @@ def _metadata(file: Path) -> dict[str, Any] | None:
     if len(blocks) != 1:
         return None
     try:
-        about = tomllib.loads("\n".join(line[2:] for line in blocks[0].splitlines()))
+        about = load_toml("\n".join(line[2:] for line in blocks[0].splitlines()))
     except (ValueError, RecursionError):
         return None
     named = about.get("dependencies", [])

@@ -44,7 +44,12 @@ if TYPE_CHECKING:
     )
     from repoassay.records.durable_write import write_once as write_once
     from repoassay.records.file_prefix import FilePrefix as FilePrefix, longest_prefix as longest_prefix
-    from repoassay.records.files import read_regular as read_regular, reason as reason
+    from repoassay.records.files import (
+        load_toml as load_toml,
+        many_dots as many_dots,
+        read_regular as read_regular,
+        reason as reason,
+    )
     from repoassay.records.folder_check import check_run_files as check_run_files, check_sound as check_sound
     from repoassay.records.index_file import (
         index_path as index_path,

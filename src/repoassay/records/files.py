@@ -5,9 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import tomllib
 from pathlib import Path
+from typing import Any
 
-__all__ = ["open_regular", "read_regular", "reason"]
+__all__ = ["load_toml", "many_dots", "open_regular", "read_regular", "reason"]
+
+_MAX_DOTS, _MAX_SQUARES = 1000, 10**8
+"""Dots on one line, and the sum over all lines of their squares, by which the parser's time grows for dotted keys."""
 
 
 def open_regular(path: Path | str, *, follow: bool = False) -> int:
@@ -42,6 +47,30 @@ def read_regular(path: Path, limit: int) -> bytes:
     if not left:
         raise OSError(errno.EFBIG, f"it is larger than {limit} bytes")
     return b"".join(parts)
+
+
+def load_toml(text: str) -> dict[str, Any]:
+    """Read TOML that a stranger wrote.
+
+    Raises:
+        ValueError: When it is none, or has more dots than its reader bears.
+    """
+    if why := many_dots(text):
+        raise ValueError(why)
+    return tomllib.loads(text)
+
+
+def many_dots(text: str) -> str:
+    """Why TOML is not read, as half a sentence: its reader takes the square of a key's parts in time and memory."""
+    squares = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        dots = line.count(".")
+        squares += dots * dots
+        if dots > _MAX_DOTS:
+            return f"line {number} has more than {_MAX_DOTS} dots"
+        if squares > _MAX_SQUARES:
+            return "long lines have many dots"
+    return ""
 
 
 def reason(error: OSError) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import configparser
 import json
 import re
-import tomllib
 from pathlib import PurePosixPath
 from typing import Any
 
+from repoassay.records import load_toml
 from repoassay.signals.bench import TreeSide
 from repoassay.signals.change import Change
 from repoassay.signals.worktrees import Tree
@@ -106,7 +106,7 @@ def settings(tree: Tree, file: str) -> dict[str, Any]:
         return {}
     try:
         if file.endswith(".toml"):
-            found: Any = tomllib.loads(text)
+            found: Any = load_toml(text)
             if PurePosixPath(file).name == "pyproject.toml":
                 found = found.get("tool", {})
         elif file.endswith(".json"):

@@ -7,14 +7,13 @@ import tomllib
 from typing import Any
 
 from repoassay.errors import Problem
+from repoassay.records import many_dots
 from repoassay.text import printable
 
 __all__ = ["MAX_TOML", "parse_toml"]
 
 MAX_TOML = 2 * 2**20
 """Bytes a TOML file may hold: some twenty thousand tests by name."""
-_MAX_DOTS, _MAX_SQUARES = 1000, 10**8
-"""Dots on one line, and the sum over all lines of their squares, by which the parser's time grows for dotted keys."""
 _PLACE = re.compile(r"^(?P<what>.*?) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$", re.DOTALL)
 
 
@@ -30,13 +29,8 @@ def parse_toml(content: bytes, file: str) -> dict[str, Any] | Problem:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         return Problem(file, "", f"is not UTF-8 (line {line}, byte {error.start + 1}).", "Save it as UTF-8.")
-    squares = 0
-    for number, line_text in enumerate(text.split("\n"), 1):
-        dots = line_text.count(".")
-        squares += dots * dots
-        if dots > _MAX_DOTS or squares > _MAX_SQUARES:
-            least = f"line {number} has more than {_MAX_DOTS} dots" if dots > _MAX_DOTS else "long lines have many dots"
-            return Problem(file, "", f"{least}.", "Break the line.")
+    if why := many_dots(text):
+        return Problem(file, "", f"{why}.", "Break the line.")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

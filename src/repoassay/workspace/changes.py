@@ -39,10 +39,10 @@ def changes_between(base: Path, tree: Path, *, everything: bool = False) -> byte
     """Return the diff from the commit in `base` (a checkout) to the files in `tree` (a copy without `.git`).
 
     The copy is hostile: its attributes, ignore files and repositories inside it are data (the latter's `.git` is
-    removed). Files the repository ignores, and what tools leave, virtual environments of any name among it, are left out
-    unless `everything` counts. Links of the base, and files whose names no copy keeps, count as unchanged where the copy
-    has nothing in their place, because they do not cross out of a sandbox. Of too large a change only a sentence is
-    returned, which is no diff.
+    removed). Files the repository ignores, and what tools leave, virtual environments of any name among it, are left
+    out unless `everything` counts. Links of the base, and files whose names no copy keeps, count as unchanged where the
+    copy has nothing in their place, because they do not cross out of a sandbox. Of too large a change only a sentence
+    is returned, which is no diff.
 
     Raises:
         InfraFault: When git fails.

@@ -10,10 +10,10 @@ import contextlib
 import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
+from repoassay.records import load_toml
 from repoassay.tasks import read_regular
 from repoassay.types import Repository
 
@@ -94,7 +94,7 @@ def _packages(tree: Path, root: str) -> list[str]:
 
 
 def _pyproject(text: str) -> Iterator[object]:
-    document = tomllib.loads(text)
+    document = load_toml(text)
     for keys in (
         ("project", "name"),
         ("tool", "poetry", "name"),

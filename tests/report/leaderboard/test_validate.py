@@ -456,7 +456,7 @@ def test_malformed_json(handed_in: Path, name: str, content: str | bytes, words:
     assert content == "[]" or words in found[0]
 
 
-@pytest.mark.parametrize("content", ["system = 1", "x = [", "", 'system = "x"\nsystem = "y"'])
+@pytest.mark.parametrize("content", ["system = 1", "x = [", "", 'system = "x"\nsystem = "y"', "a" + ".a" * 100_000])
 def test_malformed_toml(handed_in: Path, content: str) -> None:
     (handed_in / "submission.toml").write_text(content)
     seal(handed_in, figures=False)

@@ -7,7 +7,6 @@ import configparser
 import json
 import posixpath
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -15,6 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from repoassay.construct.history import HistoryEntry
+from repoassay.records import load_toml
 
 __all__ = ["Project", "at", "read_ini", "string_list"]
 
@@ -22,9 +22,6 @@ _MOST_BYTES = 2**20
 """Configuration is short; what is longer is a lock file or an attack, and is passed over."""
 _MOST_LOCK = 16 * 2**20
 _MOST_PROJECTS = 60
-_MOST_DOTS = 200
-_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
-"""Python's reader of TOML takes the square of a key's parts in time and memory."""
 _DESCRIBE = ("pyproject.toml", "setup.py", "setup.cfg")
 _PLACE = re.compile(r"(?:(?:-e|--editable)[ =]\s*)?((?:\.{1,2}/)*\w[\w./-]*?)/?(?:\[[^\]]*\])?")
 _TRIED = re.compile(r"/(tests?|testing|fixtures?|samples?|examples?|templates?|docs?|benchmarks?|vendor|_vendor)/")
@@ -71,10 +68,8 @@ class Project:
     def toml(self, path: str) -> dict[str, Any]:
         """A TOML file; empty where it is none."""
         text = self.text(path, _MOST_LOCK if path.endswith(".lock") else _MOST_BYTES)
-        if any(_QUOTED.sub("", line).count(".") > _MOST_DOTS for line in text.splitlines() if len(line) > _MOST_DOTS):
-            return {}
         try:
-            return tomllib.loads(text)
+            return load_toml(text)
         except (ValueError, RecursionError):  # the former also of numbers that are too long
             return {}
 

@@ -65,21 +65,21 @@ def sort_lines(lines: Iterable[str], own: str = "") -> RequirementLines:
     return found
 
 
-def read_lines(project: Project, path: str, own: str = "", seen: set[str] | None = None) -> RequirementLines:
+def read_lines(project: Project, path: str, own: str = "", files_read: set[str] | None = None) -> RequirementLines:
     """Read a file of requirements with the files it names; constraints are left, since they add no package.
 
     Each file is read once: a stranger's may name another a thousand times.
     """
-    found, seen = RequirementLines(), set() if seen is None else seen
-    if path in seen or len(seen) > _MOST_FILES:
+    found, files_read = RequirementLines(), set() if files_read is None else files_read
+    if path in files_read or len(files_read) > _MOST_FILES:
         return found
-    seen.add(path)
+    files_read.add(path)
     text = re.sub(r"\\\r?\n", " ", project.text(path))
     for line in text.splitlines():
         other = re.match(r"\s*(?:-r|--requirement)[ =]\s*(\S+)", line)
         if other:
             place = posixpath.normpath(posixpath.join(posixpath.dirname(path), other[1]))
-            inner = read_lines(project, place, own, seen)
+            inner = read_lines(project, place, own, files_read)
         else:
             inner = sort_lines([line], own)
         found.packages += inner.packages

@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any
 
 from pydantic import AwareDatetime, Field, ValidationError
 
-from repoassay.records import NewerRecord, check_version
+from repoassay.records import NewerRecord, check_version, load_toml
 from repoassay.text import one_line
 from repoassay.types import Record
 
@@ -76,7 +75,7 @@ class LeaderboardEntry(Record):
 def read_submitted(folder: Path) -> LeaderboardEntry | EntryRefusal:
     """Read `submission.toml`; a refusal where it is not what it should be."""
     try:
-        document = tomllib.loads((folder / SUBMISSION).read_text("utf-8"))
+        document = load_toml((folder / SUBMISSION).read_text("utf-8"))
         check_version(document.get("schema_version"), "it")
         return LeaderboardEntry.model_validate(document)
     except NewerRecord as error:
