@@ -49,6 +49,7 @@ def command(scripts: dict[str, str], *installed: str) -> NodeTestCommand:
     ("nyc tape -r esm -i .gitignore 'test/**/*.js' | tap-spec", "tape", ("-r", "esm"), ()),
     ("uvu -r tsm tests '\\.test\\.ts$' -i fixtures", "uvu", ("-r", "tsm"), ()),
     ("pnpm run /^unit:/", "vitest", (), ()),
+    ("npm run lint; _mocha --timeout 4000 'test/**/*.js'", "mocha", ("--timeout", "4000"), ()),
     ("bnt --coverage 100", "node", (), ()),
 ])  # fmt: skip
 def test_a_test_script_is_read(script: str, reader: str, arguments: tuple[str, ...], before: tuple[str, ...]) -> None:
@@ -78,6 +79,26 @@ def test_options_of_node_for_tap_come_from_its_settings() -> None:
 
 def test_a_script_that_calls_itself_has_an_end() -> None:
     assert find_test_command({"test": "npm run test && npm test"}, ()) == (None, "")
+
+
+def test_a_file_of_tests_that_node_starts_tells_its_runner() -> None:
+    def found(script: str, **files: str) -> tuple[str, tuple[str, ...]]:
+        package = json.dumps({"scripts": {"test": "npm run format && npm run api", "api": f"c8 --100 {script}"}})
+        tests = find_node_tests(
+            project({"package.json": package, **{name.replace("_", "/"): text for name, text in files.items()}})
+        )
+        return tests.reader, tests.arguments
+
+    node, tape = "import test from 'node:test'\n", "const test = require('tape');\n"
+    assert found("node -C development test/index.js", **{"test_index.js": node}) == (
+        "node",
+        ("--conditions=development",),
+    )
+    assert found("tsx ./test", **{"test_index.ts": "import './a.js'\n", "test_a.js": node}) == (
+        "node",
+        ("--import=tsx",),
+    )
+    assert found("node -r esm test.js", **{"test.js": tape}) == ("tape", ("--require=esm",))
 
 
 def test_without_a_script_the_packages_tell() -> None:
@@ -269,6 +290,21 @@ def test_tests_of_a_package_of_a_workspace_are_started_in_it() -> None:
     assert find_node_tests(own, ["packages/shop/a.test.ts"]).package == ""
 
 
+def test_packages_that_a_package_uses_are_built_before_it() -> None:
+    def package(name: str, build: str, *uses: str) -> str:
+        scripts = {"test": "mocha", "build": build}
+        return json.dumps({"name": name, "scripts": scripts, "dependencies": dict.fromkeys(uses, "workspace:*")})
+
+    files = {
+        **workspace(), "packages/shop/package.json": package("@x/shop", "eslint . && rollup -c", "@x/bank", "left"),
+        "packages/bank/package.json": package("@x/bank", "tsc -b", "@x/coin"),
+        "coin/package.json": package("@x/coin", "npm run each", "@x/bank"),
+        "node_modules/left/package.json": package("left", "make"),
+    }  # fmt: skip
+    found = find_node_tests(project(files), ["packages/shop/_a.test.ts"])
+    assert found.builds == ('cd ../bank && PATH="$PWD/node_modules/.bin:$PATH" && tsc -b', "rollup -c")
+
+
 @pytest.mark.parametrize(("more", "root", "start", "end"), [
     ({"package-lock.json": "{}"}, {"workspaces": ["packages/*"]}, "npm ci ", "--legacy-peer-deps"),
     ({"pnpm-workspace.yaml": "packages:\n  - packages/*\n", "pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}, {},
@@ -301,11 +337,11 @@ def test_a_fix_of_a_package_below_the_root_becomes_a_task(
         "name": "shop",
         "version": "1.0.0",
         "type": "module",
-        "scripts": {"test": "cp data.txt kept.txt && node --test"},
+        "scripts": {"test": "cp data.txt kept.txt && node --test", "build": "cp shop.js made.js"},
     }
     code = "export const total = prices => prices.reduce((sum, each) => sum + each, 0);\n"
     head = "import test from 'node:test';\nimport assert from 'node:assert';\nimport fs from 'node:fs';\n"
-    head += "import * as shop from '../shop.js';\n\n"
+    head += "import * as shop from '../made.js';\n\n"
     old = head + "test('total', () => {\n\tassert.equal(shop.total([1, 2]), 3);\n});\n"
     new = old + "test('mean', () => {\n\tassert.equal(shop.mean([1, 3]), Number(fs.readFileSync('kept.txt')));\n});\n"
     repo.commit({
@@ -326,6 +362,7 @@ def test_a_fix_of_a_package_below_the_root_becomes_a_task(
         ("all/shop/test/shop.js::mean",),
         ("all/shop/test/shop.js::total",),
     )
+    assert tests.before == ("cp shop.js made.js", "cp data.txt kept.txt")  # what the tests are lost without
 
 
 @pytest.mark.skipif(shutil.which("npm", path="/usr/local/bin:/usr/bin:/bin") is None, reason="no node with npm")

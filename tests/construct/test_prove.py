@@ -92,6 +92,8 @@ def test_of_a_traceback_the_line_with_the_exception_is_told() -> None:
     plain = ProofCase(
         "a", FAIL, FAIL, "", "    assert 1 == 2\nE   assert 1 == 2\nE    +  where 1 = f()\nt.py:3: in test_a"
     )
-    said = " ".join(hints(ProvenTask((plain,), {"tests/test_wand.py": text})))
+    thrown = "at a.js:1\n\nTypeError: Cannot assign\n    at ava (a.js:1:16)\n\nNode.js v20.20.2\n"
+    said = " ".join(hints(ProvenTask((plain,), {"tests/test_wand.py": text, "test/a.js": thrown})))
+    assert "test/a.js holds no test that can be run: TypeError: Cannot assign" in said
     assert "test_wand.py holds no test that can be run: ImportError: MagickWand shared library not found." in said
     assert "'a': assert 1 == 2." in said

@@ -11,6 +11,8 @@ __all__ = ["hints"]
 
 _MODULE = re.compile(r"No module named '([A-Za-z0-9_.]{1,100})'")
 _RAISED = re.compile(r"E\s+[\w.]*(?:Error|Exception|Failed|Warning|Exit)\b")
+_THROWN = re.compile(r"(?:Uncaught )?\w*Error(?: \[\w+\])?: .+")
+"""What node prints of an error that nobody catches, before the places and its own version."""
 _FIXTURE = re.compile(r"fixture '([A-Za-z0-9_]{1,100})' not found")
 
 
@@ -71,9 +73,10 @@ def _first(proven: ProvenTask) -> str:
 
 
 def _last(message: str) -> str:
-    """The line of a traceback that says what happened: of pytest's, the last that names an exception."""
+    """The line of a traceback that says what happened: of pytest's, the last that names an exception; of node's, its own."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("E ")]
     raised = [line for line in errors if _RAISED.match(line)] or errors[:1]
-    found = raised[-1][1:].strip() if raised else lines[-1] if lines else "it was never reported"
+    thrown = [line for line in lines if _THROWN.fullmatch(line)] if lines and lines[-1].startswith("Node.js v") else []
+    found = raised[-1][1:].strip() if raised else (thrown or lines or ["it was never reported"])[-1]
     return printable(found, 300)

@@ -10,7 +10,7 @@ from repoassay.construct.node.tests import NodeTests
 from repoassay.construct.recipe.infer import EnvironmentRecipe
 from repoassay.errors import BadInput
 from repoassay.formats import REQUIREMENTS, edit_task_toml
-from repoassay.text import join_names
+from repoassay.text import join_names, printable
 from repoassay.types import Environment, Grading, Task
 
 __all__ = ["TEST_PATCH", "TaskDraft", "evidence", "requirement_lines"]
@@ -58,6 +58,17 @@ class TaskDraft:
         """The same with another environment, and sentences on where it was taken from."""
         task = self.task.model_copy(update={"environment": environment})
         return replace(self, task=task, derivation=sentences).with_file("task.toml", edit_task_toml(task).encode())
+
+    def built_before(self) -> TaskDraft | None:
+        """The same with the packages of its tests built before each run; None where nothing builds them."""
+        if self.node is None or not self.node.builds:
+            return None
+        tests = self.task.hidden_tests
+        before = (*self.node.builds, *tests.before)
+        task = self.task.model_copy(update={"grading": Grading(tests=tests.model_copy(update={"before": before}))})
+        said = f"Before each run, since tests are lost else: {printable('; '.join(self.node.builds), 300)}."
+        built = replace(self, task=task, derivation=(*self.derivation, said))
+        return built.with_file("task.toml", edit_task_toml(task).encode())
 
     def with_seconds(self, seconds: float) -> TaskDraft:
         """The same with another limit of time for its tests."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -119,3 +121,30 @@ def test_a_class_is_named_as_by_every_pytest_though_one_before_4_marks_its_insta
             report = SimpleNamespace(nodeid=name, when=when, failed=False, skipped=False, duration=0.0)
             recorder.pytest_runtest_logreport(report)
     assert told == ["a.py::TestA::test_b[x::()::y]", "a.py::TestA::test_c"]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node")
+@pytest.mark.parametrize("kind", ["module", "commonjs"])
+def test_ava_of_either_kind_of_module_tells_its_results(kind: str, tmp_path: Path) -> None:
+    home = tmp_path / "node_modules/ava"
+    (home / "lib/reporters").mkdir(parents=True)
+    esm = kind == "module"
+    start = "cli.js" if not esm else "entrypoints/cli.mjs"
+    (home / start).parent.mkdir(exist_ok=True)
+    export = "export default" if esm else "module.exports ="
+    load = "import Tap from '../lib/reporters/tap.js';" if esm else "const Tap = require('./lib/reporters/tap.js');"
+    chosen = "" if esm else "const { get } = require('../chalk.js'); get();\n"  # which fails before one is set
+    files = {
+        "package.json": json.dumps({"name": "ava", **({"type": "module"} if esm else {})}),
+        "lib/chalk.js": "export const set = () => {};" if esm
+        else "let c; exports.get = () => { if (!c) throw new Error('unset'); }; exports.set = () => (c = 1);",
+        "lib/reporters/tap.js": f"{chosen}{export} class {{ consumeStateChange() {{}} endRun() {{}} }}",
+        start: f"{load}\nconst tap = new Tap();\n"
+        "tap.consumeStateChange({ type: 'test-passed', testFile: 'a.js', title: 'a', duration: 1 });\ntap.endRun();\n",
+    }  # fmt: skip
+    for name, text in files.items():
+        (home / name).write_text(text)
+    env = {**os.environ, "REPOASSAY_READER": "ava", "REPOASSAY_RESULTS": "1"}
+    argv = ["node", str(Path(run.__file__).with_name("reporter.cjs"))]
+    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert [json.loads(line).get("outcome") for line in done.stdout.splitlines()] == ["passed", None], done.stderr

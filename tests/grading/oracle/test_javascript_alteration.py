@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from repoassay.grading.oracle.alteration import alter
@@ -24,6 +26,8 @@ def changed(body: str, name: str = "a") -> list[str]:
     ("const x: number = 1;\nassert.equal(x, 'é' + y);", 1),
     ("expect(f(1)).toBe(42);", 1),
     ("t.plan(2);", 1),
+    ("t.equal(f(x), 'a \\n' + x.name + '\\'b');", 2),
+    ("t.equal(f(x), `a\\n\nb`);\nt.equal(g(x), `a ${x}`);", 2),
     ("argv.should.deep.equal({_: ['--num2'], one: 1})", 2),
     ("f(x)[0].name.should.equal('one');\nargv.should.have.property('a').and.equal(2)", 1),
     ("expect.assertions(2);", 1),
@@ -240,3 +244,29 @@ test('joins', () => { equal(join(x), [1]); assert.equal(x, y); });
     assert set(found) == {"paths::joins", "joins"}
     altered = [alter(source, {place: 0}) + alter(source, {place: 1}) for each in found.values() for place in each]
     assert [word for word in ("is.not(join", "assert.not.equal(x", "[1]") if any(word in each for each in altered)]
+
+
+def test_escapes_stay_where_a_text_is_altered() -> None:
+    for text in (r"'\n'", r"'\x41'", r"'a\u0041'", r"`\u{1F600} b`", r"'it\'s'"):
+        (found,) = changed(f"t.is(f(), {text});")
+        assert all(escape in found for escape in re.findall(r"\\(?:u\{\w+\}|u\w{4}|x\w\w|.)", text)), found
+
+
+def test_a_test_that_waits_for_more_assertions_is_told_of_fewer() -> None:
+    """Else those after it wait with it, and fail though nothing of theirs was altered."""
+    tap = find_alterables("const { test } = require('tap');\ntest('a', t => { t.plan(5); });\n")["a"]
+    assert tap[0].options == (("5",), ("2",), ("3",), ("4",))
+    one = find_alterables("test('a', t => { t.plan(1); });\n")["a"]
+    ava = find_alterables("import test from 'ava';\ntest('a', t => { t.plan(5); });\n")["a"]
+    assert "1" not in {option[0] for option in one[0].options[1:]} and len(ava[0].options) > 2
+
+
+@pytest.mark.parametrize(("head", "count"), [
+    ("var forEach = require('for-each');", 1), ("import {forEach} from 'x';", 1), ("import forEach from './x.js';", 0),
+    ("const forEach = (rows, each) => {};", 0),
+])  # fmt: skip
+def test_rows_that_a_function_of_a_package_goes_through_are_altered(head: str, count: int) -> None:
+    source = (
+        f"{head}\ntest('a', t => {{ forEach(['x', 'y'], function (tag) {{ t.equal(f(tag), 'is ' + tag); }}); }});\n"
+    )
+    assert sum(map(len, find_alterables(source).values())) == count

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["NodeTestCommand", "find_test_command"]
+__all__ = ["NodeTestCommand", "build_commands", "find_test_command"]
 
 _DEEPEST = 6
 _LINTERS = re.compile(
@@ -28,6 +28,9 @@ _OTHERS = frozenset({"jasmine", "bun", "deno", "karma", "qunit", "wtr", "playwri
                      "tsx", "ts-node", "ts-mocha", "react-scripts", "aegir", "tsdx", "poku"})  # fmt: skip
 _STARTERS = frozenset({"make", "gulp", "grunt", "jake", "node", "turbo", "nx", "lerna", "cd", "exit", "true", "tsc"})
 """Programs after which nothing tells what runs tests, so that a runner among the packages may."""
+_COMPILERS = {"tsx": ("--import=tsx",), "ts-node": ("--require=ts-node/register",)}
+"""Programs that start a file as node does, and what they have it load before."""
+_LONG = {"-r": "--require", "-C": "--conditions"}
 _MANAGERS = frozenset({"npm", "pnpm", "yarn"})
 _FIRST = ("test", "test:unit", "test:node", "test:ci", "unit", "tests", "test:js", "mocha", "jest", "vitest", "ava")
 """Scripts in which a runner is looked for, the likeliest first."""
@@ -94,18 +97,21 @@ class _Part:
     variables: Mapping[str, str]
 
 
-def find_test_command(scripts: Mapping[str, str], packages: Sequence[str]) -> tuple[NodeTestCommand | None, str]:
+def find_test_command(
+    scripts: Mapping[str, str], packages: Sequence[str], loads: Callable[[str], str] = lambda file: ""
+) -> tuple[NodeTestCommand | None, str]:
     """Return how tests are started, or None with the name of what runs them instead; empty where nothing tells.
 
     Args:
         scripts: The package's scripts.
         packages: Names of its packages for development.
+        loads: Returns the runner that a file loads by itself, which `node FILE` then starts; empty where it loads none.
     """
     strange, last = "", None
     for name in (*_FIRST, *(each for each in scripts if "test" in each)):
         before: list[str] = []
         for part in _parts(scripts, name, 0):
-            found = _runner(part)
+            found = _runner(part) or _started_file(part, loads)
             if found is not None:
                 reader, arguments, options = found
                 variables = {**part.variables, **({"NODE_OPTIONS": options} if options else {})}
@@ -181,8 +187,8 @@ def _called(words: Sequence[str], scripts: Mapping[str, str]) -> list[str]:
 def _runner(part: _Part) -> tuple[str, tuple[str, ...], str] | None:
     """Runner, arguments and options of node itself, where a command is one."""
     head, *rest = part.words
-    if head in _RUNNERS:
-        return head, _options(head, rest), ""
+    if (reader := head.removeprefix("_")) in _RUNNERS:  # Mocha has a second program, `_mocha`
+        return reader, _options(reader, rest), ""
     if head == "tsx" and "--test" in rest:
         return "node", ("--import=tsx", *_options("node", rest)), ""
     if head in ("borp", "bnt"):  # start tests of node's own runner
@@ -197,6 +203,25 @@ def _runner(part: _Part) -> tuple[str, tuple[str, ...], str] | None:
             settable = [option for option in rest[:at] if not _UNSETTABLE.fullmatch(option)]
             return package[1], _options(package[1], rest[at + 1 :]), " ".join(settable)
     return None
+
+
+def _started_file(part: _Part, loads: Callable[[str], str]) -> tuple[str, tuple[str, ...], str] | None:
+    """The same, where a file of tests is started as a program: `node --import tsx test/index.ts`."""
+    head, *rest = part.words
+    at, options = 0, [*_COMPILERS.get(head, ())]
+    while at < len(rest) and rest[at].startswith("-"):
+        value = rest[at + 1 : at + 2] if rest[at] in _VALUED["node"] else []
+        options.append("=".join([_LONG.get(rest[at], rest[at]), *value]))
+        at += 1 + len(value)
+    if head not in ("node", *_COMPILERS) or at >= len(rest) or not (reader := loads(rest[at])):
+        return None
+    return reader, tuple(options), ""
+
+
+def build_commands(scripts: Mapping[str, str]) -> tuple[str, ...]:
+    """What the script that builds a package runs, without checks; none where no script does."""
+    name = next((each for each in ("build", "compile", "prepare", "prepack", "prepublishOnly") if each in scripts), "")
+    return tuple(part.text for part in _parts(scripts, name, 0) if not _checks(part))
 
 
 def _options(runner: str, words: Sequence[str]) -> tuple[str, ...]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
+import shlex
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import PurePosixPath
 
-from repoassay.construct.node.scripts import NodeTestCommand, find_test_command
+from repoassay.construct.node.scripts import NodeTestCommand, build_commands, find_test_command
 from repoassay.construct.recipe.project import Project, at
 from repoassay.errors import BadInput
 from repoassay.grading import count_tests
@@ -17,11 +20,14 @@ from repoassay.text import quote
 __all__ = ["JAVASCRIPT_SUFFIXES", "NodeTests", "changed_packages", "find_node_tests", "string_values"]
 
 JAVASCRIPT_SUFFIXES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
-_NAMED = re.compile(r".+[._-](?:test|spec)\.[mc]?[jt]sx?|test\.[mc]?[jt]sx?|test-.+\.[mc]?[jt]sx?")
+_NAMED = re.compile(r".+[._-](?:tests?|spec)\.[mc]?[jt]sx?|tests?\.[mc]?[jt]sx?|test-.+\.[mc]?[jt]sx?")
 _FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs", "testing", "test-d", "__snapshots__", "__mocks__",
                       "tap-snapshots"})  # fmt: skip
 _BESIDE = frozenset({"fixtures", "fixture", "helpers", "helper", "__fixtures__", "__helpers__", "node_modules"})
 _SET_UP = re.compile(r"[\w./@-]*(?:setup|register|helper|bootstrap|loader|polyfill|test)[\w./-]*", re.IGNORECASE)
+_IMPORTED = re.compile(r"""(?:\bfrom|\brequire\s*\(|^import)\s*["']([\w@:./-]+)["']""", re.MULTILINE)
+_LOADED = re.compile(r"node:test|tape|tap|uvu")
+"""Runners that a file loads to declare its tests, so that node alone starts them."""
 _TOOLS = frozenset({"scripts", "build", "config", "tools", ".config", "support"})
 _SETTINGS = (".mocharc.json", ".mocharc.js", ".mocharc.cjs", ".mocharc.yml", ".mocharc.yaml", "vitest.config.*",
              "vite.config.*", "jest.config.*", "ava.config.*", "package.json", ".taprc")  # fmt: skip
@@ -36,12 +42,14 @@ class NodeTests:
         command: How they are started.
         support: Files of their set-up that neither names nor folders tell.
         package: Folder of the package whose tests these are, where the root starts none; empty for the root.
+        builds: Commands that build it, and packages of the repository that it uses, to be run where tests are lost.
     """
 
     project: Project
     command: NodeTestCommand
     support: tuple[str, ...] = ()
     package: str = ""
+    builds: tuple[str, ...] = ()
     _counts: dict[str, int] = field(default_factory=dict, compare=False)
 
     @property
@@ -88,10 +96,13 @@ def find_node_tests(project: Project, changed_files: Collection[str] = ()) -> No
         BadInput: When no script tells, or a runner is named whose results cannot be read.
     """
     package = project.json("package.json")
-    command, strange = find_test_command(string_values(at(package, "scripts")), [*_packages(package)])
+    command, strange = find_test_command(
+        string_values(at(package, "scripts")), [*_packages(package)], partial(_loaded_runner, project)
+    )
     for folder in changed_packages(project, changed_files) if command is None or not command.script else ():
         inner = Project(project.files, project.read, f"{folder}/")
-        found, _ = find_test_command(string_values(at(inner.json("package.json"), "scripts")), ())
+        scripts = string_values(at(inner.json("package.json"), "scripts"))
+        found, _ = find_test_command(scripts, (), partial(_loaded_runner, inner))
         if found is not None:
             return _tests_of(project, inner, found)
     if strange and command is None:
@@ -105,6 +116,17 @@ def find_node_tests(project: Project, changed_files: Collection[str] = ()) -> No
             "Give tests of your own: --runner node --tests FILE.",
         )
     return _tests_of(project, project, command)
+
+
+def _loaded_runner(project: Project, file: str, depth: int = 1) -> str:
+    """The runner that a file of tests loads, itself or by a file that it imports; empty where it loads none."""
+    plain = posixpath.normpath(file)
+    ends = ("", *JAVASCRIPT_SUFFIXES, "/index.js", "/index.ts")
+    place = next((f"{plain}{end}" for end in ends if project.has(f"{plain}{end}")), "")
+    loaded = _IMPORTED.findall(project.text(place))
+    near = (posixpath.join(posixpath.dirname(place), name) for name in loaded if name.startswith(".") and depth)
+    own = ("node" if name == "node:test" else name for name in loaded if _LOADED.fullmatch(name))
+    return next(own, "") or next(filter(None, (_loaded_runner(project, each, depth - 1) for each in near)), "")
 
 
 def changed_packages(project: Project, changed_files: Collection[str]) -> list[str]:
@@ -124,12 +146,41 @@ def _tests_of(project: Project, own: Project, command: NodeTestCommand) -> NodeT
     """Tests that a command of the package `own` starts."""
     if command.reader in ("tape", "uvu"):  # whose files are run one by one, so that a value must not look like one
         words = iter(command.arguments)
-        joined = tuple(word if "=" in word else f"--require={next(words, '')}" for word in words)
+        joined = tuple(f"--require={next(words, '')}" if word in ("-r", "--require") else word for word in words)
         command = replace(command, arguments=joined)
     if command.reader == "tap":
         command = replace(command, arguments=_tap_arguments(own, command.arguments))
     support = tuple(f"{own.root}{path}" for path in _named_set_up(own))
-    return NodeTests(project, command, support, own.root.rstrip("/"))
+    package = own.root.rstrip("/")
+    builds = [line for line in _builds(project, package) if line not in command.before]
+    return NodeTests(project, command, support, package, tuple(dict.fromkeys(builds)))
+
+
+def _builds(project: Project, package: str) -> list[str]:
+    """Commands that build a package, after those of packages beside it that it uses; run in its folder."""
+    places = {
+        name: posixpath.dirname(path) for path in project.files
+        if posixpath.basename(path) == "package.json" and _BESIDE.isdisjoint(PurePosixPath(path).parts)
+        and isinstance(name := at(project.json(path), "name"), str)
+    } if package else {}  # fmt: skip
+    order: dict[str, None] = {}
+
+    def visit(folder: str) -> None:
+        order.setdefault(folder)
+        for name in _packages(project.json(posixpath.join(folder, "package.json"))):
+            if name in places and places[name] not in order:
+                visit(places[name])
+        order[folder] = order.pop(folder)  # after what it uses
+
+    visit(package)
+    found = []
+    for folder in order:
+        scripts = string_values(at(project.json(posixpath.join(folder, "package.json")), "scripts"))
+        lines = build_commands(scripts)
+        away = shlex.quote(posixpath.relpath(folder or ".", package or "."))
+        enter = f'cd {away} && PATH="$PWD/node_modules/.bin:$PATH" && '
+        found += [line if folder == package else f"{enter}{line}" for line in lines]
+    return found
 
 
 def _tap_arguments(project: Project, options: tuple[str, ...]) -> tuple[str, ...]:

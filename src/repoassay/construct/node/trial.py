@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from repoassay.construct.history import HistoryEntry
 from repoassay.construct.node.recipe import NodeRecipe
@@ -38,10 +39,14 @@ def try_node_recipes(
     given_up: list[str] = []
     for recipe in recipes:
         step(f"trying packages {recipe.words}")
+        run = partial(run_recipe, lay=lay, tree=tree, read=read, sandbox=sandbox, count=count_tests)
         try:
-            trial = run_recipe(
-                draft.with_environment(recipe.environment, recipe.derivation), lay, tree, read, sandbox, count_tests
-            )
+            trial = run(draft.with_environment(recipe.environment, recipe.derivation))
+            built = trial.draft.built_before() if trial.ended and trial.lost > _GOOD else None
+            if built is not None:
+                step(f"{trial.complaint}: trying again with what is built before")
+                again = run(built)
+                trial = again if again.ended and again.lost < trial.lost else trial
         except DiskFull:
             raise
         except InfraFault as error:

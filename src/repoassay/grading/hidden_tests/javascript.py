@@ -25,6 +25,7 @@ __all__ = ["mutate", "other_spelling", "plain_literals", "sites"]
 
 _TESTS, _SUITES = frozenset({"test", "it"}), frozenset({"describe", "suite"})
 _EQUALITIES = frozenset({"equal", "strictEqual", "deepEqual", "deepStrictEqual"})
+_ESCAPE = re.compile(r"(\\(?:u\{[^}]*\}|u.{4}|x..|.))", re.DOTALL)
 _PLAIN_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -45,8 +46,10 @@ def other_spelling(token: Token, chance: random.Random) -> str:
     if token.kind == "number":
         value = float(token.text) if "." in token.text else int(token.text)
         return str(other(value, chance))
-    inside = token.text[1:-1]
-    return token.text[0] + str(other(inside, chance)) + token.text[0]
+    pieces = _ESCAPE.split(token.text[1:-1])  # escapes at the odd places, which stay
+    at = max(range(0, len(pieces), 2), key=lambda each: len(pieces[each]))
+    pieces[at] = str(other(pieces[at], chance))
+    return token.text[0] + "".join(pieces) + token.text[0]
 
 
 def _expected(source: str, test: str) -> list[tuple[int, list[Token]]]:
@@ -145,7 +148,7 @@ def _conditional(tokens: list[Token], at: int) -> bool:
 
 
 def plain_literals(tokens: list[Token], start: int, end: int) -> list[Token]:
-    """Literals of a value that consists of nothing else; whatever else is in it, none."""
+    """Literals of a value that consists of nothing else, or of texts that are joined to names; of any other, none."""
     found = []
     for at in range(start, end):
         token, key = tokens[at], tokens[at + 1].text == ":"
@@ -153,9 +156,15 @@ def plain_literals(tokens: list[Token], start: int, end: int) -> list[Token]:
             continue
         if token.kind == "name" and (key or token.text in ("null", "true", "false", "undefined")):
             continue
-        if token.kind not in ("string", "number"):
-            return []
-        plain = _PLAIN_NUMBER.fullmatch(token.text) if token.kind == "number" else "\\" not in token.text
-        if plain and not key:
+        if token.kind not in ("string", "number", "template") or (token.kind == "template" and "${" in token.text):
+            return _joined_texts(tokens[start:end])
+        if not key and (token.kind != "number" or _PLAIN_NUMBER.fullmatch(token.text)):
             found.append(token)
     return found
+
+
+def _joined_texts(value: list[Token]) -> list[Token]:
+    """Texts of `'a' + name + 'b'`, any of which changes the whole."""
+    known = all(token.kind in ("string", "name") or token.text in ("+", ".") for token in value)
+    signs = [token.text for token in value if token.kind == "punct"]
+    return [token for token in value if token.kind == "string"] if known and "+" in signs else []

@@ -143,7 +143,8 @@ async function ava() {
   const homes = [process.cwd(), root].map((each) => path.join(each, 'node_modules', 'ava'));
   const home = homes.find((each) => fs.existsSync(each)) ?? homes[1];
   const colours = path.join(home, 'lib/chalk.js'); // up to version 3, reporters want it chosen before they are loaded
-  if (fs.existsSync(colours)) {
+  const { type } = JSON.parse(fs.readFileSync(path.join(home, 'package.json'), 'utf8'));
+  if (type !== 'module' && fs.existsSync(colours)) {
     const module = require(colours);
     const chosen = module.set({ level: 0 });
     module.set = () => chosen;

@@ -27,6 +27,7 @@ from repoassay.grading.oracle.javascript_callbacks import (
     constant_value,
     ended_callbacks,
     expected_answers,
+    functions_for_rows,
     test_parameters,
 )
 from repoassay.grading.oracle.javascript_declarations import (
@@ -95,6 +96,8 @@ class _Finding:
         self._openings = {end: start for start, end in closing.items()}
         self._helpers = comparing_helpers(tokens, closing, _EQUALITIES)
         self._uvu = "uvu/assert" in source
+        self._ava = "'ava'" in source or '"ava"' in source
+        self._each = functions_for_rows(source)
         self.apart: frozenset[int] = frozenset()  # bodies of tests within tests that are no part of these
 
     def whole(self, test: str, start: int, end: int) -> Iterator[Alterable]:
@@ -133,6 +136,10 @@ class _Finding:
             of = next((each for each in range(at + 2, end) if tokens[each].text == "of"), end)
             table, body = of + 1, (end + 1, closing.get(end + 1, 0))
             rows = self._has_rows(table) and self._after(table) == end
+        elif tokens[at].text in self._each and tokens[at + 1].text == "(" and (end := closing.get(at + 1)):
+            table = at + 2
+            rows = self._has_rows(table) and tokens[self._after(table)].text == ","
+            body = function_body(tokens, closing, self._after(table), end) or (0, 0)
         else:
             call = self._after(at)
             words = [token.text for token in tokens[call : call + 3]]
@@ -199,7 +206,7 @@ class _Finding:
                 yield self._spelt(test, token)
         elif words in ([words[0], ".", "plan", "("], ["expect", ".", "assertions", "("]) and words[0] in counting:
             for token in plain_literals(self._tokens, at + 4, self._closing.get(at + 3, at + 4)):
-                yield self._spelt(test, token)  # how many assertions there are to be
+                yield self._planned(test, token, waits=words[0] != "expect" and not self._ava)
         elif len(words) == 4 and words[0] in self._objects and words[1] == "." and words[3] == "(":
             yield from self._call(test, at + 2, ava=words[0] == "t")
         elif words[0] in self._objects and words[1] + words[3] == "[]" and self._tokens[at + 4].text == "(":
@@ -307,6 +314,11 @@ class _Finding:
             if len(options) < _SPELLINGS:
                 options[other_spelling(token, chance)] = None
         return self._alterable(test, token, tuple(options), telling=True)
+
+    def _planned(self, test: str, token: Token, *, waits: bool) -> Alterable:
+        """How many assertions there are to be: fewer where a test waits for more, and all tests after it with it."""
+        fewer = tuple(map(str, range(1, int(token.text))))[1 - _SPELLINGS :] if waits and token.text.isdigit() else ()
+        return self._alterable(test, token, (token.text, *fewer), telling=True) if fewer else self._spelt(test, token)
 
     def _alterable(self, test: str, token: Token, options: tuple[str, ...], *, telling: bool) -> Alterable:
         span = self._span(token.start, token.start + len(token.text))

@@ -6,13 +6,19 @@ that stands before it in the same function, and before that function in the one 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 
 from repoassay.grading.hidden_tests.javascript import plain_literals
 from repoassay.grading.hidden_tests.javascript_tokens import Token, argument_ends
 
-__all__ = ["comparing_helpers", "constant_value", "ended_callbacks", "expected_answers", "test_parameters"]
+__all__ = [
+    "comparing_helpers", "constant_value", "ended_callbacks", "expected_answers", "functions_for_rows", "test_parameters",
+]  # fmt: skip
+
+_REQUIRED = re.compile(r"""\b(forEach|each) *= *require\( *['"](?![./#])""")
+_IMPORTED = re.compile(r"""\bimport *\{? *(forEach|each) *\}? *from *['"](?![./#])""")
 
 _FARTHEST = 400
 """Steps back in which a constant is looked for."""
@@ -187,3 +193,8 @@ def constant_value(
             uses = [each for each in range(place, end) if tokens[each].text == tokens[at].text]
             return (place + 3, closing.get(place + 3, place + 3) + 1) if uses == [place + 1, at] else (0, 0)
     return 0, 0
+
+
+def functions_for_rows(source: str) -> frozenset[str]:
+    """Functions of packages that call another for each row: `forEach([1, 2], row => {...})`."""
+    return frozenset((*_REQUIRED.findall(source), *_IMPORTED.findall(source)))
