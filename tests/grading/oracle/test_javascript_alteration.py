@@ -37,6 +37,7 @@ def changed(body: str, name: str = "a") -> list[str]:
     ("return request(app).get('/').expect({a: 'b'}).expect(/x/)", 1),
     ("await agent.post('/').send({a: 1}).expect(201)\nconst x = 1", 1),
     ("request(app).get('/').expect(200).end(done)", 1),
+    ("var cb = after(2, done)\nrequest(app).get('/').expect(201, cb)\nrequest(app).get('/').expect(201, other)", 1),
     ("const x = 'one'\nexpect(x).toBe('two')\nlet y = z[1]\nequal(y, 1)\nconst v = y\nassert.equal(v, 2)", 3),
     ("try {\nconst x = f()\nexpect(x).toBe(1)\n} finally {\nclean()\n}", 1),
 ])  # fmt: skip

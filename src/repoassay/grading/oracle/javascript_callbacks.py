@@ -137,7 +137,11 @@ def expected_answers(
     whole = tokens[place].text in (";", "}") or (
         tokens[place].kind == "name" and tokens[place].line > tokens[place - 1].line
     )
-    ends = tokens[last - 1].text in ("expect", "end") and tokens[closing.get(last, 1) - 1].text == "done"
+    called = tokens[closing.get(last, 1) - 1].text
+    counted = called == "done" or [called, "=", "after", "("] in (
+        [token.text for token in tokens[each : each + 4]] for each in range(max(0, at - _FARTHEST), at)
+    )  # `const cb = after(2, done)`: whatever it counts, an error ends the test
+    ends = tokens[last - 1].text in ("expect", "end") and counted
     return found if last and whole and (waited or ends) else []
 
 
