@@ -73,7 +73,7 @@ def _first(proven: ProvenTask) -> str:
 
 
 def _last(message: str) -> str:
-    """The line of a traceback that says what happened: of pytest's, the last that names an exception; of node's, its own."""
+    """The line of a traceback that says what happened: the last exception that pytest names, the error of node."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("E ")]
     raised = [line for line in errors if _RAISED.match(line)] or errors[:1]

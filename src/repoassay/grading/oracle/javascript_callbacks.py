@@ -14,7 +14,8 @@ from repoassay.grading.hidden_tests.javascript import plain_literals
 from repoassay.grading.hidden_tests.javascript_tokens import Token, argument_ends
 
 __all__ = [
-    "comparing_helpers", "constant_value", "ended_callbacks", "expected_answers", "functions_for_rows", "test_parameters",
+    "comparing_helpers", "constant_value", "ended_callbacks", "expected_answers", "functions_for_rows",
+    "test_parameters",
 ]  # fmt: skip
 
 _REQUIRED = re.compile(r"""\b(forEach|each) *= *require\( *['"](?![./#])""")
