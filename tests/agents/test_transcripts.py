@@ -277,6 +277,24 @@ def test_a_command_beside_quotations_of_other_kinds_is_found(tmp_path: Path) -> 
     assert found.steps[0].text == "As it says:\n```shell\n$ ls\n```\nSo:"
 
 
+def test_lines_that_a_command_of_swe_agent_takes_are_no_commands(tmp_path: Path) -> None:
+    steps = [
+        {"action": "edit 3:4\nrm -rf tests && git log\nend_of_edit\n", "state": '{"open_file": "/r/a.java"}'},
+        {"action": "edit 3:4\nend_of_edit", "state": "{"},
+        {"action": "cat <<end_of_x\nedit 1:2\nend_of_x"},
+        {"action": "plan\n{}\nend_of_plan"},
+    ]
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "one.traj").write_text(json.dumps({"trajectory": steps, "info": {}}))
+    calls = [call for step in read("swe-agent", tmp_path).steps for call in step.calls]
+    assert [(call.name, call.arguments) for call in calls] == [
+        ("edit", {"path": "/r/a.java", "lines": "3:4", "text": "rm -rf tests && git log\n"}),
+        ("edit", {"lines": "3:4", "text": ""}),
+        ("action", {"command": "cat <<end_of_x\nedit 1:2\nend_of_x"}),
+        ("plan", {"lines": "", "text": "{}\n"}),
+    ]
+
+
 def test_endless_and_deep_records_are_bounded(tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()

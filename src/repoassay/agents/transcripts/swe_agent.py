@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,11 @@ from repoassay.model_proxy import Chat
 from repoassay.types import Source, StepCall
 
 __all__ = ["read"]
+
+_WITH_TEXT = re.compile(
+    r"\s*(?P<name>[a-z]\w{0,39})[ \t]*(?P<lines>[\w:. \t-]*)\n(?P<text>.*\n)?end_of_(?P=name)\s*", re.DOTALL
+)
+"""A command of its own that takes lines of text, as `edit 3:5` does: they are none of a shell."""
 
 
 def read(folder: Path, building: Building) -> None:
@@ -46,8 +53,24 @@ def _step(number: int, step: dict[str, Any], building: Building) -> None:
     # One call may be made twice; ids are told apart by the step.
     calls = [call.model_copy(update={"id": f"{call.id}#{number}"}) for call in chat_calls(step)]
     if not calls and step.get("action"):
-        calls = [StepCall(id=f"action-{number}", name="action", arguments={"command": step["action"]})]
+        calls = [_action(f"action-{number}", step)]
     text = step.get("thought") or step.get("response")
     building.step(Source.AGENT, text, calls=calls)
     if calls and step.get("observation") is not None:
         building.observe(calls[0].id, step["observation"])
+
+
+def _action(call_id: str, step: dict[str, Any]) -> StepCall:
+    """The command line of a step as a call; a text that it takes goes into the file that its window shows."""
+    found = _WITH_TEXT.fullmatch(step["action"]) if isinstance(step["action"], str) else None
+    if found is None:
+        return StepCall(id=call_id, name="action", arguments={"command": step["action"]})
+    try:
+        state = json.loads(step["state"]) if isinstance(step.get("state"), str) else step.get("state")
+    except (ValueError, RecursionError):
+        state = None
+    window = mapping(state).get("open_file")
+    path = {"path": window} if isinstance(window, str) else {}
+    return StepCall(
+        id=call_id, name=found["name"], arguments={**path, "lines": found["lines"], "text": found["text"] or ""}
+    )
