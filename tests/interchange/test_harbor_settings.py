@@ -355,6 +355,14 @@ _OPEN = '[environment]\nnetwork_mode = "public"\n'
         ({"environment/Dockerfile": _NODE, "tests/test.sh": _BY_PYTHON}, "no solution: its test script starts Python"),
         (
             {
+                "environment/Dockerfile": "FROM ubuntu:24.04\nRUN echo 3 > /app/in.txt\nWORKDIR /app\n",
+                "tests/test.sh": "apt-get install -y python3\n" + _BY_PYTHON,
+                "solution/solve.sh": "cd /app\npython3 -c 'print(8)' > /app/out/sum.txt\n",
+            },
+            "not its own solution, which starts Python",
+        ),
+        (
+            {
                 "environment/Dockerfile": "FROM eclipse-temurin:17-jdk\nWORKDIR /app\n",
                 "environment/docker-compose.yaml": "services:\n  main:\n    build:\n      context: ${CONTEXT_DIR}\n",
                 "tests/test.sh": _BY_PYTHON,

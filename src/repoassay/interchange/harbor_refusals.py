@@ -32,8 +32,10 @@ _BRINGS_PYTEST = re.compile(r"pytest|conda|--from=|git\+|git clone|\[[\w, -]*(?:
 """What names pytest in an image, or may bring it along."""
 _HAS_PIP = re.compile(r"pip|pytest|\buv\b|conda|--from=")
 _INSTALLS_PYTEST = re.compile(r"\binstall\b[^\n]*\bpytest\b")
-_NO_PYTHON = re.compile(r"eclipse-temurin(?:[:@].*)?|(?:node|rust|ruby|golang|perl|php):[\w.-]*(?:slim|alpine)\b.*")
-"""Images of a language that bring no Python; those that are not slim have it by way of other packages."""
+_NO_PYTHON = re.compile(
+    r"(?:eclipse-temurin|ubuntu|debian)(?:[:@].*)?|(?:node|rust|ruby|golang|perl|php):[\w.-]*(?:slim|alpine)\b.*"
+)
+"""Images that bring no Python; those of a language that are not slim have it by way of other packages."""
 _STARTS_PYTHON = re.compile(r"(?m)(?:^|&&|;)[ \t(]*(?:if +|! +|exec +)*python3?[ \t]")
 _PLAIN_RUN = re.compile(r"(?:npm|mkdir|echo|printf|rm|touch|chmod|chown|ln|cp|mv|cat|true|cd|set|useradd)\b")
 """Commands of a build that bring no Python."""
@@ -78,7 +80,7 @@ def refusal_of_harbor(folder: Path) -> ImportRefusal | None:
 
 
 def _without_python(folder: Path, about: dict[str, Any]) -> ImportRefusal | None:
-    """Tests that start a Python which neither their image nor their script brings, so that no solution passes there."""
+    """Tests, or a solution, that start a Python which neither image nor script brings: the solution passes nowhere."""
     steps = [step for text in _texts(folder / "environment/Dockerfile") for step in read_instructions(text)]
     told = "\n".join(_texts(folder / "solution", folder / "instruction.md", *folder.glob("steps/*/solution")))
     plain = all(map(_NO_PYTHON.fullmatch, _bases(folder))) and not re.search(r"\binstall\b[^\n]*\bpython", told)
@@ -86,10 +88,12 @@ def _without_python(folder: Path, about: dict[str, Any]) -> ImportRefusal | None
     brings = any(step.word in ("ADD", "SHELL", "ENTRYPOINT") or "--from=" in step.rest for step in steps)
     if not plain or brings or not all(map(_PLAIN_RUN.match, filter(None, runs))):
         return None
-    for script in _scripts(folder, about):
+    tests = _scripts(folder, about)
+    for script in (*tests, folder / "solution/solve.sh", *sorted(folder.glob("steps/*/solution/solve.sh"))):
         code = re.sub(r"(?m)^\s*#.*", "", "".join(_texts(script)))
         if _STARTS_PYTHON.search(code) and not _OTHERWISE.search(code):
-            why = "Harbor passes no solution: its test script starts Python, which its image does not have."
+            named = "no solution: its test script" if script in tests else "not its own solution, which"
+            why = f"Harbor passes {named} starts Python, which its image does not have."
             return ImportRefusal(why, str(script.relative_to(folder)))
     return None
 
