@@ -71,10 +71,10 @@ def test_options_that_node_takes_in_no_variable_are_left_out() -> None:
 
 
 def test_options_of_node_for_tap_come_from_its_settings() -> None:
-    package = {"scripts": {"test": "tap --node-arg=--a"}, "tap": {"node-arg": ["--b"]}}
+    package = {"scripts": {"test": "tap --node-arg=--a"}, "tap": {"node-arg": ["--b", "--loader", "ts-node/esm"]}}
     taprc = "ts: true\nnode-arg: --c\nnode-args:\n  - --d\nfiles:\n  - 'test/*.js'\n"
     found = find_node_tests(project({"package.json": json.dumps(package), ".taprc": taprc}))
-    assert found.arguments == ("--require=ts-node/register", "--a", "--b", "--c", "--d")
+    assert found.arguments == ("--require=ts-node/register", "--a", "--b", "--loader=ts-node/esm", "--c", "--d")
 
 
 def test_a_script_that_calls_itself_has_an_end() -> None:

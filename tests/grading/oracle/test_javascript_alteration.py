@@ -271,3 +271,9 @@ def test_rows_that_a_function_of_a_package_goes_through_are_altered(head: str, c
         f"{head}\ntest('a', t => {{ forEach(['x', 'y'], function (tag) {{ t.equal(f(tag), 'is ' + tag); }}); }});\n"
     )
     assert sum(map(len, find_alterables(source).values())) == count
+
+
+def test_names_with_quotes_are_known() -> None:
+    names = r"""test("f(\"s\") of \'a\'", () => { assert.equal(f(), 1); });"""
+    source = f"{names}\n" + r'test("b\n", () => { assert.equal(f(), 1); });'
+    assert [*find_alterables(source)] == ["f(\"s\") of 'a'"]

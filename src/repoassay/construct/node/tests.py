@@ -6,7 +6,7 @@ import posixpath
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
@@ -144,10 +144,8 @@ def changed_packages(project: Project, changed_files: Collection[str]) -> list[s
 
 def _tests_of(project: Project, own: Project, command: NodeTestCommand) -> NodeTests:
     """Tests that a command of the package `own` starts."""
-    if command.reader in ("tape", "uvu"):  # whose files are run one by one, so that a value must not look like one
-        words = iter(command.arguments)
-        joined = tuple(f"--require={next(words, '')}" if word in ("-r", "--require") else word for word in words)
-        command = replace(command, arguments=joined)
+    if command.reader in ("tape", "uvu"):
+        command = replace(command, arguments=_joined(command.arguments))
     if command.reader == "tap":
         command = replace(command, arguments=_tap_arguments(own, command.arguments))
     support = tuple(f"{own.root}{path}" for path in _named_set_up(own))
@@ -193,7 +191,18 @@ def _tap_arguments(project: Project, options: tuple[str, ...]) -> tuple[str, ...
     plain = re.findall(r"^node-args?:[ \t]*(-\S+)[ \t]*$|^[ \t]+-[ \t]+(--\S+)[ \t]*$", text, re.MULTILINE)
     kept += [each for each in listed if isinstance(each, str)] + [one or other for one, other in plain]
     typed = "--ts" in options or stated.get("ts") is True or re.search(r"^ts:\s*true\s*$", text, re.MULTILINE)
-    return (*(["--require=ts-node/register"] if typed and "--no-ts" not in options else []), *kept)
+    return (*(["--require=ts-node/register"] if typed and "--no-ts" not in options else []), *_joined(kept))
+
+
+def _joined(words: Sequence[str]) -> tuple[str, ...]:
+    """Options of node, each in one word with its value: files are run one by one, and what has no dash is one."""
+    found: list[str] = []
+    for word in words:
+        if word.startswith("-") or not found:
+            found.append("--require" if word == "-r" else word)
+        else:
+            found[-1] += f"={word}"
+    return tuple(found)
 
 
 def string_values(value: object) -> dict[str, str]:

@@ -183,9 +183,9 @@ def _declarations(tokens: list[Token], closing: Mapping[int, int]) -> Iterator[_
 def _title(tokens: list[Token], opening: int, rows: bool) -> tuple[str, bool]:
     """A pattern of the name that a declaration begins with, and whether it is a plain text."""
     first, after = tokens[opening + 1], tokens[opening + 2].text
-    if first.kind not in ("string", "template") or "\\" in first.text or after not in (",", ")"):
+    text = re.sub(r"\\([\"'`])", r"\1", first.text[1:-1])
+    if first.kind not in ("string", "template") or "\\" in text or after not in (",", ")"):
         return ".*", False
-    text = first.text[1:-1]
     if first.kind == "string" and not rows:
         return re.escape(text), True
     pieces = _HOLES.split(text)
