@@ -9,11 +9,11 @@ import os
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from repoassay.errors import BadInput, MissingExtra, Problem
 from repoassay.formats.json_records import MAX_LINE, parse_json
 from repoassay.formats.record_problems import PlacedRecord, Problems, kind_of
+from repoassay.records import load_yaml
 from repoassay.tasks import read_regular
 from repoassay.text import printable, quote
 
@@ -50,7 +50,7 @@ def read_task_folders(folder: Path, problems: Problems) -> Iterator[PlacedRecord
         MissingExtra: Without a reader of YAML.
     """
     try:
-        yaml: Any = import_module("yaml")
+        import_module("yaml")
     except ImportError as error:
         raise MissingExtra("yaml", "datasets") from error
     found = _folders(folder)
@@ -58,8 +58,8 @@ def read_task_folders(folder: Path, problems: Problems) -> Iterator[PlacedRecord
         raise BadInput(f"{quote(folder)} holds no folder with {_HEAD}.", "Name a file of rows, or a folder of tasks.")
     for place in found:
         try:
-            yield PlacedRecord(printable(place.name), None, _record(place, yaml))
-        except (OSError, ValueError, yaml.YAMLError) as error:
+            yield PlacedRecord(printable(place.name), None, _record(place))
+        except (OSError, ValueError) as error:
             reason = printable(" ".join(str(error).split()), 200)
             problems.add(Problem(printable(place.name), "", f"cannot be read: {reason}.", "Write it anew."))
 
@@ -73,8 +73,8 @@ def _folders(folder: Path) -> list[Path]:
     return [top / name for name in sorted(names) if (top / name / _HEAD).is_file()]
 
 
-def _record(place: Path, yaml: Any) -> dict[str, object]:
-    head = yaml.safe_load(read_regular(place / _HEAD, _MAX_HEAD).decode())
+def _record(place: Path) -> dict[str, object]:
+    head = load_yaml(read_regular(place / _HEAD, _MAX_HEAD).decode())
     if not isinstance(head, dict):
         raise ValueError(f"{_HEAD} is {kind_of(head)}")  # noqa: TRY004 - the file is wrong, not our caller
     record: dict[str, object] = {"instance_id": place.name, **head}

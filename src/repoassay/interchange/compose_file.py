@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal, absolute_place, is_kept
+from repoassay.records import load_yaml
 
 __all__ = ["mount_files"]
 
@@ -43,12 +44,10 @@ def mount_files(text: str, name: str, folder: Path, recipe: ImageRecipe) -> None
         ImportRefusal: It has several services or more rights than a sandbox gives, or mounts something of its host.
     """
     try:
-        import yaml
+        about = load_yaml(text)
     except ImportError as error:
         raise ImportRefusal("Its compose file is YAML, which needs the extra `interchange`.", name) from error
-    try:
-        about = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as error:
+    except ValueError as error:
         raise ImportRefusal("Its compose file cannot be read.", name) from error
     services = about.get("services") if isinstance(about, dict) else None
     if not isinstance(services, dict) or not services:

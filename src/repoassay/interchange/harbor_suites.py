@@ -30,6 +30,7 @@ from repoassay.interchange.image_stages import package_of
 from repoassay.interchange.image_toolchains import moved_places, moved_text
 from repoassay.interchange.published_judges import publish_judges
 from repoassay.interchange.state_task import StateTask, state_places
+from repoassay.records import load_yaml
 from repoassay.text import join_names, printable
 
 __all__ = ["HarborTasks"]
@@ -195,13 +196,11 @@ def _compose(folder: Path, image: ImageRecipe) -> None:
 def _first(folder: Path) -> StateTask:
     """A task of terminal-bench 1."""
     try:
-        import yaml
+        about = load_yaml(task_text(folder, "task.yaml"))
     except ImportError as error:
         why = "Tasks of terminal-bench 1 are YAML, which needs the extra `interchange`."
         raise ImportRefusal(why, "task.yaml") from error
-    try:
-        about = yaml.safe_load(task_text(folder, "task.yaml"))
-    except (yaml.YAMLError, RecursionError) as error:
+    except ValueError as error:
         raise ImportRefusal("Its task.yaml cannot be read.", "task.yaml") from error
     instruction = _told_first(about)
     if about.get("parser_name", "pytest") != "pytest":

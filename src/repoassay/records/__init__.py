@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from repoassay.records.file_prefix import FilePrefix as FilePrefix, longest_prefix as longest_prefix
     from repoassay.records.files import (
         load_toml as load_toml,
+        load_yaml as load_yaml,
         many_dots as many_dots,
         read_regular as read_regular,
         reason as reason,

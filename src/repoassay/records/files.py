@@ -9,10 +9,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-__all__ = ["load_toml", "many_dots", "open_regular", "read_regular", "reason"]
+__all__ = ["load_toml", "load_yaml", "many_dots", "open_regular", "read_regular", "reason"]
 
 _MAX_DOTS, _MAX_SQUARES = 1000, 10**8
 """Dots on one line, and the sum over all lines of their squares, by which the parser's time grows for dotted keys."""
+_MOST_NODES = 200_000
 
 
 def open_regular(path: Path | str, *, follow: bool = False) -> int:
@@ -58,6 +59,37 @@ def load_toml(text: str) -> dict[str, Any]:
     if why := many_dots(text):
         raise ValueError(why)
     return tomllib.loads(text)
+
+
+def load_yaml(text: str) -> Any:
+    """Read YAML that a stranger wrote. Needs PyYAML.
+
+    Raises:
+        ImportError: Without it.
+        ValueError: When it is none, or its aliases unfold to more than a document has.
+    """
+    import yaml
+
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        if _unfolded(node, {}) > _MOST_NODES:
+            raise ValueError("its aliases unfold without end")
+        return None if node is None else loader.construct_document(node)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+    finally:
+        loader.dispose()
+
+
+def _unfolded(node: Any, known: dict[int, int]) -> int:
+    """How many nodes there are where each alias stands for all that it names; too many where it names itself."""
+    if id(node) not in known:
+        known[id(node)] = _MOST_NODES + 1
+        inner = node.value if node is not None and not isinstance(node.value, str) else ()
+        parts = [each for item in inner for each in (item if isinstance(item, tuple) else (item,))]
+        known[id(node)] = 1 + sum(_unfolded(each, known) for each in parts)
+    return known[id(node)]
 
 
 def many_dots(text: str) -> str:

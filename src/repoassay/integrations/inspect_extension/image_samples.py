@@ -16,6 +16,7 @@ from typing import Any
 from repoassay.engine import GradingContext, OpenAttempt
 from repoassay.errors import BadInput, InfraFault
 from repoassay.formats import format_of, supplies_of, usable_tasks
+from repoassay.records import load_yaml
 from repoassay.sandbox import Cache, Sandbox, SandboxSetup, temporary_folder
 from repoassay.tasks import TaskFolder
 from repoassay.text import quote
@@ -75,14 +76,12 @@ def open_image_sample(
 
 def _place(path: Path) -> str:
     """Where the work is done, by a compose file of one service without a network."""
-    import yaml
-
     try:
-        document = yaml.safe_load(path.read_text("utf-8"))
+        document = load_yaml(path.read_text("utf-8"))
         services = document["services"]
         (service,) = services.values()
         place = str(service["working_dir"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise BadInput(
             f"{quote(path)} is no compose file of one service with a working_dir.",
             "This sandbox takes no other; give a SampleConfig.",
