@@ -25,12 +25,10 @@ def changed(body: str, name: str = "a") -> list[str]:
     ("t.deepEqual(await f<string>(x as any), {a: 'one', b: [1, 2]});", 3),
     ("const x: number = 1;\nassert.equal(x, 'é' + y);", 1),
     ("expect(f(1)).toBe(42);", 1),
-    ("t.plan(2);", 1),
     ("t.equal(f(x), 'a \\n' + x.name + '\\'b');", 2),
     ("t.equal(f(x), `a\\n\nb`);\nt.equal(g(x), `a ${x}`);", 2),
     ("argv.should.deep.equal({_: ['--num2'], one: 1})", 2),
     ("f(x)[0].name.should.equal('one');\nargv.should.have.property('a').and.equal(2)", 1),
-    ("expect.assertions(2);", 1),
     ("await expect(f()).resolves.toEqual('abc');", 1),
     ("same(f(), {a: 1});\nstrictEqual(g(), 'x');", 2),
     ("request(app)\n.get('/a')\n.expect('Content-Type', 'text')\n.expect(200, '{}', done);", 3),
@@ -172,7 +170,7 @@ READ = "read(a, x => {\nequal(x, 2)\ndone()\n})"
     ("done", "try {\nequal(x, 2)\ndone() } catch (e) { other(e) }", 0),
     ("st", "st.equal(f(), 1);\nread(x => {\nst.equal(x, 2);\nst.end();\n});", 2),
     ("st", "st.equal(f(), 1);\nst.ok(1);", 0),
-    ("st", "st.plan(2);\nst.equal(f(), 1);", 2),
+    ("st", "st.plan(2);\nst.equal(f(), 1);", 1),
     ("st", "read(x => {\nst.equal(x, 2);\nst.end();\n});\nreturn later();", 0),
     ("st", "read(x => {\nst.equal(x, 2);\nst.end();\n});\nhelp(st);", 0),
 ])  # fmt: skip
@@ -253,13 +251,10 @@ def test_escapes_stay_where_a_text_is_altered() -> None:
         assert all(escape in found for escape in re.findall(r"\\(?:u\{\w+\}|u\w{4}|x\w\w|.)", text)), found
 
 
-def test_a_test_that_waits_for_more_assertions_is_told_of_fewer() -> None:
-    """Else those after it wait with it, and fail though nothing of theirs was altered."""
-    tap = find_alterables("const { test } = require('tap');\ntest('a', t => { t.plan(5); });\n")["a"]
-    assert tap[0].options == (("5",), ("2",), ("3",), ("4",))
-    one = find_alterables("test('a', t => { t.plan(1); });\n")["a"]
-    ava = find_alterables("import test from 'ava';\ntest('a', t => { t.plan(5); });\n")["a"]
-    assert "1" not in {option[0] for option in one[0].options[1:]} and len(ava[0].options) > 2
+def test_how_many_assertions_there_are_to_be_is_not_altered() -> None:
+    """It fails in whatever way assertions are judged: tap with `fail` made to pass was believed so."""
+    assert changed("t.plan(3);\nf(x => { t.equal(x, 1); });") == []
+    assert changed("expect.assertions(2);") == []
 
 
 @pytest.mark.parametrize(("head", "count"), [

@@ -3,7 +3,8 @@
 The text is read as tokens, TypeScript too, and not parsed: what is not certain is no place. Only statements directly in
 a test's function body count, in that of a test within it, in loops over rows that are spelt out, and in the callback
 that ends the test, since no passing run leaves them out. What is compared with something spelt out has that altered;
-other assertions are inverted.
+other assertions are inverted. How many there are to be (`t.plan`) is not altered: that fails
+however assertions are judged, and so would believe who judges them all as passed.
 """
 
 from __future__ import annotations
@@ -96,7 +97,6 @@ class _Finding:
         self._openings = {end: start for start, end in closing.items()}
         self._helpers = comparing_helpers(tokens, closing, _EQUALITIES)
         self._uvu = "uvu/assert" in source
-        self._ava = "'ava'" in source or '"ava"' in source
         self._each = functions_for_rows(source)
         self.apart: frozenset[int] = frozenset()  # bodies of tests within tests that are no part of these
 
@@ -196,7 +196,6 @@ class _Finding:
 
     def _assertion(self, test: str, at: int, end: int) -> Iterator[Alterable]:
         words = [token.text for token in self._tokens[at : at + 4]]
-        counting = self._objects | {"expect"}
         if words[:1] == ["expect"] and words[1:2] == ["("] and (closing := self._closing.get(at + 1)):
             yield from self._expectation(test, closing + 1, end)
         elif should := self._should(at, end):
@@ -204,9 +203,6 @@ class _Finding:
         elif words[1:2] == ["("] and words[0] in self._helpers and at + 1 in self._closing:
             for token in self._compared(at + 1, self._helpers[words[0]], end):
                 yield self._spelt(test, token)
-        elif words in ([words[0], ".", "plan", "("], ["expect", ".", "assertions", "("]) and words[0] in counting:
-            for token in plain_literals(self._tokens, at + 4, self._closing.get(at + 3, at + 4)):
-                yield self._planned(test, token, waits=words[0] != "expect" and not self._ava)
         elif len(words) == 4 and words[0] in self._objects and words[1] == "." and words[3] == "(":
             yield from self._call(test, at + 2, ava=words[0] == "t")
         elif words[0] in self._objects and words[1] + words[3] == "[]" and self._tokens[at + 4].text == "(":
@@ -314,11 +310,6 @@ class _Finding:
             if len(options) < _SPELLINGS:
                 options[other_spelling(token, chance)] = None
         return self._alterable(test, token, tuple(options), telling=True)
-
-    def _planned(self, test: str, token: Token, *, waits: bool) -> Alterable:
-        """How many assertions there are to be: fewer where a test waits for more, and all tests after it with it."""
-        fewer = tuple(map(str, range(1, int(token.text))))[1 - _SPELLINGS :] if waits and token.text.isdigit() else ()
-        return self._alterable(test, token, (token.text, *fewer), telling=True) if fewer else self._spelt(test, token)
 
     def _alterable(self, test: str, token: Token, options: tuple[str, ...], *, telling: bool) -> Alterable:
         span = self._span(token.start, token.start + len(token.text))
