@@ -124,6 +124,17 @@ def test_extras_of_some_environments_of_tox_alone_are_left() -> None:
     assert "uv pip install -e '.[net,ssl]'" in made.build[0]
 
 
+def test_variables_that_tox_sets_for_all_of_its_environments_are_set() -> None:
+    tox = (
+        "[testenv]\nsetenv =\n  DJANGO_SETTINGS_MODULE = tests.settings\n  DATA={toxinidir}/data\n  py38: OLD=1\n"
+        "  PYTHONPATH = {toxinidir}\n  HOST = {env:HOST:localhost}\n  COVERAGE_FILE=x\n"
+    )
+    told = {"DJANGO_SETTINGS_MODULE": "tests.settings", "DATA": "/workspace/repo/data"}
+    assert recipe({"setup.py": "setup(name='a')", "tox.ini": tox}).variables == told
+    table = "[env_run_base.set_env]\nMODE = 'strict'\nFROM = {replace='env', name='FROM'}\n"
+    assert recipe({"setup.py": "setup(name='a')", "tox.toml": table}).variables == {"MODE": "strict"}
+
+
 def test_everything_is_said_and_dated() -> None:
     files = {"pyproject.toml": "[project]\nname='a'\n[project.optional-dependencies]\ntest=['pytest','black']"}
     made = recipe(files, extra_packages=("trustme",))

@@ -86,6 +86,12 @@ def test_what_conda_installed_has_its_version_from_the_exported_environment() ->
     assert parts.notes == ("left out of the frozen environment: -e, git+https://x/b, lost",)
 
 
+@pytest.mark.parametrize(("certifi", "day"), [("2025.1.31", "2025-05-31"), ("2020.6.20", "2024-11-01")])
+def test_packages_frozen_without_an_export_are_as_of_a_day_after_their_certificates(certifi: str, day: str) -> None:
+    row = {**REBENCH, "requirements": f"certifi=={certifi}\nanyio==4.9.0\n", "environment": ""}
+    assert SweRow.model_validate(row).task_parts().environment.exclude_newer == day
+
+
 @pytest.mark.parametrize(
     ("image", "python"), [("python_base_310", "3.10"), ("python_base_37", "3.7"), ("python_3.11_base:latest", "3.11")]
 )

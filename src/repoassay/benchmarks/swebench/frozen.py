@@ -60,6 +60,7 @@ class FrozenEnvironment:
         python: Release line, such as `3.9`.
         requirements: `NAME==VERSION`, by name.
         exclude_newer: The day until which packages count, `YYYY-MM-DD`: somewhat after it was made.
+        not_before: A day before which it was not made, by the version of certifi; empty where that tells none.
         passed_over: Names of packages that were left out.
         replaced: `NAME==VERSION` -> what is installed in place of it.
     """
@@ -69,6 +70,7 @@ class FrozenEnvironment:
     exclude_newer: str | None
     passed_over: tuple[str, ...]
     replaced: Mapping[str, str] = field(default_factory=dict)
+    not_before: str = ""
 
 
 def read_environment(text: str) -> FrozenEnvironment:
@@ -123,7 +125,9 @@ def read_requirements(text: str, python: str, environment: str = "") -> FrozenEn
     day = _day(exported.get("ca-certificates", ""))
     listed, replaced = _listed(pins, python)
     until = (day + _LATER).isoformat() if day else None
-    return FrozenEnvironment(python, listed, until, tuple(sorted(set(left))), replaced)
+    certified = _day(pins.get("certifi", ""))
+    not_before = (certified + _LATER).isoformat() if certified else ""
+    return FrozenEnvironment(python, listed, until, tuple(sorted(set(left))), replaced, not_before)
 
 
 def _listed(pins: Mapping[str, str], python: str) -> tuple[tuple[str, ...], Mapping[str, str]]:

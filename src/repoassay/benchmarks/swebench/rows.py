@@ -252,7 +252,7 @@ class SweRow(Row):
             python=python,
             resolve=REQUIREMENTS,
             frozen=frozen is not None,
-            exclude_newer=frozen.exclude_newer if frozen and frozen.exclude_newer else self._day(),
+            exclude_newer=(frozen.exclude_newer or max(self._day(), frozen.not_before)) if frozen else self._day(),
             apt=recipe.apt,
             build=recipe.commands(self.version or recipe.version or "0", python, frozen=frozen is not None),
             variables=recipe.variables,

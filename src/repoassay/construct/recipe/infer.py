@@ -19,7 +19,7 @@ from repoassay.construct.recipe.declarations import (
 from repoassay.construct.recipe.project import Project, at, string_list
 from repoassay.construct.recipe.python_line import RELEASED, choose_lines, settled_day
 from repoassay.construct.recipe.requirement_lines import requirement_name
-from repoassay.construct.recipe.test_tools import install_lines, pytest_options, requirement_files
+from repoassay.construct.recipe.test_tools import install_lines, pytest_options, requirement_files, tox_variables
 from repoassay.construct.recipe.version import version_variables
 from repoassay.text import join_names
 
@@ -103,8 +103,7 @@ class Inference:
         notes = list(self.derivation)
         chosen, origins, extras = self._chosen()
         lines, left = _unique(chosen, self.project, pinned=with_pins)
-        settings, where, plugins = pytest_options(self.project)
-        del settings
+        _, where, plugins = pytest_options(self.project)
         known = {requirement_name(each) for each in lines}
         for plugin in [each for each in plugins if requirement_name(each) not in known]:
             lines.append(plugin)
@@ -140,7 +139,10 @@ class Inference:
         source = ("src",) if any(path.startswith(f"{self.project.root}src/") for path in self.project.files) else ()
         root = self.project.root.rstrip("/")
         path = (root or ".", *(f"{self.project.root}{each}" for each in source))
-        return EnvironmentRecipe(line, tuple(lines), until, build, variables, path, tuple(notes))
+        settings = tox_variables(self.project)
+        if settings:
+            notes.append(f"Set, as tox has it: {join_names(sorted(settings), 6)}.")
+        return EnvironmentRecipe(line, tuple(lines), until, build, settings | variables, path, tuple(notes))
 
     def _until(self, line: str, *, shared: bool, notes: list[str]) -> str:
         """The day after which no package counts: one of the commit's, unless Python itself is younger than that."""

@@ -13,7 +13,7 @@ from repoassay.construct.recipe.declarations import Purpose, RequirementSource, 
 from repoassay.construct.recipe.project import Project, at, read_ini, string_list
 from repoassay.construct.recipe.requirement_lines import RequirementLines, read_lines, sort_lines
 
-__all__ = ["install_lines", "pytest_options", "requirement_files"]
+__all__ = ["install_lines", "pytest_options", "requirement_files", "tox_variables"]
 
 _FILES = (
     "*requirements*.txt", "*requirements*.in", "requirements*/*.txt", "requirements*/*.in", "tests/*requirements*.txt",
@@ -23,6 +23,9 @@ _WORKFLOWS = (
     ".github/workflows/*.yml", ".github/workflows/*.yaml", ".travis.yml", "azure-pipelines.yml", ".circleci/config.yml",
 )  # fmt: skip
 _MOST_SESSIONS = 100
+_ROOT = re.compile(r"\{(toxinidir|tox_root)\}")
+_SETTING = re.compile(r"(?!(PYTHON|PIP_|UV_|COV|TOX|VIRTUALENV|LD_|PATH$|HOME$|LANG$|LC_))[A-Z_][A-Z0-9_]{0,99}")
+"""Variables that tell a project's tests something: no other is the tests', but the interpreter's or the machine's."""
 _BASES = frozenset({"testenv", "env_run_base"})  # sections that every environment of tox begins with
 
 
@@ -82,6 +85,18 @@ def _tox(project: Project) -> Iterator[tuple[str, list[str], str]]:
     for path, document in (("tox.toml", project.toml("tox.toml")), ("pyproject.toml", pyproject)):
         if base := at(document, "env_run_base"):
             yield path, [*string_list(at(base, "deps")), *_of_project(string_list(at(base, "extras")))], "env_run_base"
+
+
+def tox_variables(project: Project) -> dict[str, str]:
+    """Variables that tox sets for every environment, without those that it does not state by itself."""
+    base = project.ini("tox.ini")
+    lines = [base.get("testenv", key, fallback="") or "" for key in ("setenv", "set_env")]
+    found = dict(each.split("=", 1) for text in lines for each in _of_all(text) if "=" in each)
+    for document in (project.toml("tox.toml"), at(project.toml("pyproject.toml"), "tool", "tox")):
+        if isinstance(table := at(document, "env_run_base", "set_env"), dict):
+            found |= {name: each for name, each in table.items() if isinstance(each, str)}
+    values = {name.strip(): _ROOT.sub("/workspace/repo", each.strip()) for name, each in found.items()}
+    return {name: each for name, each in values.items() if _SETTING.fullmatch(name) and "{" not in each}
 
 
 def _of_all(lines: str) -> list[str]:
