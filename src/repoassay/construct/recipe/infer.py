@@ -140,8 +140,7 @@ class Inference:
         root = self.project.root.rstrip("/")
         path = (root or ".", *(f"{self.project.root}{each}" for each in source))
         settings = tox_variables(self.project)
-        if settings:
-            notes.append(f"Set, as tox has it: {join_names(sorted(settings), 6)}.")
+        notes += [f"Set, as tox has it: {join_names(sorted(settings), 6)}."] if settings else []
         return EnvironmentRecipe(line, tuple(lines), until, build, settings | variables, path, tuple(notes))
 
     def _until(self, line: str, *, shared: bool, notes: list[str]) -> str:

@@ -90,8 +90,8 @@ def _tox(project: Project) -> Iterator[tuple[str, list[str], str]]:
 def tox_variables(project: Project) -> dict[str, str]:
     """Variables that tox sets for every environment, without those that it does not state by itself."""
     base = project.ini("tox.ini")
-    lines = [base.get("testenv", key, fallback="") or "" for key in ("setenv", "set_env")]
-    found = dict(each.split("=", 1) for text in lines for each in _of_all(text) if "=" in each)
+    lines = _of_all("\n".join(base.get("testenv", key, fallback="") or "" for key in ("setenv", "set_env")))
+    found = dict(each.split("=", 1) for each in lines if "=" in each)
     for document in (project.toml("tox.toml"), at(project.toml("pyproject.toml"), "tool", "tox")):
         if isinstance(table := at(document, "env_run_base", "set_env"), dict):
             found |= {name: each for name, each in table.items() if isinstance(each, str)}
