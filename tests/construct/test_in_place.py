@@ -14,6 +14,7 @@ from construct.making import AVERAGE, CODE, Repo, make_repo
 from construct.trees import project
 from repoassay.construct import Constructed, ProofFinding, Proposal, TaskRequest, construct_commit, trial
 from repoassay.construct.in_place import count_test_functions, find_tests, split_in_place
+from repoassay.construct.prove import ProofRole
 from repoassay.construct.recipe.infer import infer
 from repoassay.construct.trial import RecipeTrial
 from repoassay.engine import GradingContext, validate_task
@@ -291,3 +292,37 @@ def test_what_a_run_misses_is_looked_up_in_the_repository() -> None:
     tried = RecipeTrial(nothing, nothing, run, {})
     made = infer(tree, tree, datetime.date(2022, 1, 1), None, ["3.9"])
     assert set(tried.missing(made)) == {"pyyaml", "rare_thing", "pytest-mock", "pytest-timeout"}
+
+
+@pytest.mark.exhaustive
+def test_tests_that_skip_for_want_of_an_extra_are_run_with_it(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
+    repo = fixed(tmp_path / "shop")
+    more = "\ntry:\n    import six\nexcept ImportError:\n    six = None\n"
+    skip = "\n\nimport pytest\n@pytest.mark.skipif(not shop.six, reason='Requires six installed')\n"
+    skip += "def test_extra():\n    assert shop.average([2, 4]) == shop.six.moves.reduce(max, [3])\n"
+    repo.git("reset", "--quiet", "--hard", "HEAD~1")
+    pyproject = PYPROJECT.replace("test =", 'two = ["six"]\ntest =')
+    repo.commit({"pyproject.toml": pyproject, "shop.py": VERSION + CODE + more})
+    repo.commit(
+        {"shop.py": VERSION + AVERAGE + more, "tests/conftest.py": HALF, "tests/test_shop.py": NEW + skip}, "Average"
+    )
+    made = make(repo, tmp_path / "suite", cache, sandbox)
+    assert made.finding is ProofFinding.SOUND, (made.reasons, made.derivation)
+    roles = {case.id.rpartition("::")[2]: case.role for case in made.proven.cases}
+    assert roles["test_extra"] is ProofRole.MUST_PASS
+
+
+def test_a_skip_names_what_is_optional_and_nothing_else() -> None:
+    tree = project({"setup.cfg": "[options.extras_require]\ncrypto = cryptography>=3\nyaml = PyYAML\ndocs = furo\n"})
+    made = infer(tree, tree, datetime.date(2022, 1, 1), None, ["3.9"])
+
+    def named(*reasons: str) -> tuple[str, ...]:
+        tests = [SimpleNamespace(outcome="skipped", message=f"('/a/cryptography.py', 3, 'Skipped: {each}')")
+                 for each in reasons]  # fmt: skip
+        run: Any = SimpleNamespace(printed="", report=SimpleNamespace(others=tests, broken=()))
+        nothing: Any = None
+        return RecipeTrial(nothing, nothing, run, {}).skipped_for(made)
+
+    assert named("Requires cryptography library installed") == ("cryptography",)
+    assert named("could not import \\'yaml\\': No module named \\'yaml\\'", "needs Windows") == ("pyyaml",)
+    assert named("needs furo", "on Windows") == ()

@@ -15,7 +15,7 @@ from repoassay.diffs import apply_patch, read_patch
 from repoassay.errors import DiskFull, InfraFault
 from repoassay.grading import HiddenTestRun, run_hidden
 from repoassay.sandbox import Sandbox
-from repoassay.text import join_names, printable
+from repoassay.text import join_names, normalize_name, printable
 from repoassay.types import Ended
 from repoassay.workspace import PreparedTask
 
@@ -114,6 +114,15 @@ class RecipeTrial:
             found["pytest-asyncio" if not inference.named("anyio") else "anyio"] = None
         return tuple(found)
 
+    def skipped_for(self, inference: Inference) -> tuple[str, ...]:
+        """Packages, of those that the project names as optional, whose absence tests give as the reason they skip."""
+        reasons = [
+            test.message.rpartition("Skipped:")[2] for test in self.run.report.others if test.outcome == "skipped"
+        ]
+        words = {normalize_name(word) for reason in reasons for word in re.findall(r"[A-Za-z][\w.-]*\w", reason)}
+        words |= {normalize_name(_PACKAGES[word]) for word in words & _PACKAGES.keys()}
+        return tuple(name for name in inference.optional() if name in words)
+
 
 def try_recipes(
     draft: TaskDraft,
@@ -180,16 +189,18 @@ def try_recipes(
         if best is None or (not trial.ended, trial.lost, -trial.passed) < (not best.ended, best.lost, -best.passed):
             best = trial
         seconds += trial.run.exit.wall
-        if trial.ended and trial.lost <= _GOOD:
-            break
-        why = trial.complaint
-        given_up.append(f"{what}: {why}.")
-        step(f"not only with {what}: {why}")
-        wanted = trial.missing(inference) or inference.optional()  # an import that was caught names no package
+        good = trial.ended and trial.lost <= _GOOD
+        # An import that was caught names no package.
+        wanted = trial.skipped_for(inference) if good else trial.missing(inference) or inference.optional()
         there = {requirement_name(line) for line in recipe.requirements}
         missing = tuple(name for name in wanted if name not in way.besides and requirement_name(name) not in there)
+        if good and not missing:
+            break
+        why = f"tests skip for want of {join_names(missing, 5)}" if good else trial.complaint
+        given_up.append(f"{what}: {why}.")
+        step(f"not only with {what}: {why}")
         if missing:
-            waiting.insert(0, replace(way, besides=(*way.besides, *missing)))
+            waiting[: len(waiting) if good else 0] = [replace(way, besides=(*way.besides, *missing))]
     return best, given_up
 
 
