@@ -131,8 +131,11 @@ def test_variables_that_tox_sets_for_all_of_its_environments_are_set() -> None:
     )
     told = {"DJANGO_SETTINGS_MODULE": "tests.settings", "DATA": "/workspace/repo/data"}
     assert recipe({"setup.py": "setup(name='a')", "tox.ini": tox}).variables == told
-    table = "[env_run_base.set_env]\nMODE = 'strict'\nFROM = {replace='env', name='FROM'}\n"
+    table = "[env_run_base.set_env]\nMODE = 'strict'\nFROM = {replace='env', name='FROM'}\nNUL = \"a\\u0000\"\n"
+    table += f"LONG = '{'x' * 3000}'\n"
     assert recipe({"setup.py": "setup(name='a')", "tox.toml": table}).variables == {"MODE": "strict"}
+    many = "[testenv]\nsetenv =\n" + "".join(f"  A{number}=1\n" for number in range(99))
+    assert len(recipe({"setup.py": "setup(name='a')", "tox.ini": many}).variables) <= 50
 
 
 def test_everything_is_said_and_dated() -> None:

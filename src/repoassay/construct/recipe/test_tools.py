@@ -22,9 +22,10 @@ _FILES = (
 _WORKFLOWS = (
     ".github/workflows/*.yml", ".github/workflows/*.yaml", ".travis.yml", "azure-pipelines.yml", ".circleci/config.yml",
 )  # fmt: skip
-_MOST_SESSIONS = 100
+_MOST_SESSIONS, _MOST_SETTINGS = 100, 40
 _ROOT = re.compile(r"\{(toxinidir|tox_root)\}")
 _SETTING = re.compile(r"(?!(PYTHON|PIP_|UV_|COV|TOX|VIRTUALENV|LD_|PATH$|HOME$|LANG$|LC_))[A-Z_][A-Z0-9_]{0,99}")
+_VALUE = re.compile(r"[^{\0]{0,2000}")
 """Variables that tell a project's tests something: no other is the tests', but the interpreter's or the machine's."""
 _BASES = frozenset({"testenv", "env_run_base"})  # sections that every environment of tox begins with
 
@@ -96,7 +97,8 @@ def tox_variables(project: Project) -> dict[str, str]:
         if isinstance(table := at(document, "env_run_base", "set_env"), dict):
             found |= {name: each for name, each in table.items() if isinstance(each, str)}
     values = {name.strip(): _ROOT.sub("/workspace/repo", each.strip()) for name, each in found.items()}
-    return {name: each for name, each in values.items() if _SETTING.fullmatch(name) and "{" not in each}
+    usable = [(name, each) for name, each in values.items() if _SETTING.fullmatch(name) and _VALUE.fullmatch(each)]
+    return dict(usable[:_MOST_SETTINGS])
 
 
 def _of_all(lines: str) -> list[str]:
