@@ -115,13 +115,15 @@ class RecipeTrial:
         return tuple(found)
 
     def skipped_for(self, inference: Inference) -> tuple[str, ...]:
-        """Packages, of those that the project names as optional, whose absence tests give as the reason they skip."""
+        """Packages, named by the project or well known, which tests give as the reason why they skip."""
         reasons = [
             test.message.rpartition("Skipped:")[2] for test in self.run.report.others if test.outcome == "skipped"
         ]
-        words = {normalize_name(word) for reason in reasons for word in re.findall(r"[A-Za-z][\w.-]*\w", reason)}
-        words |= {normalize_name(_PACKAGES[word]) for word in words & _PACKAGES.keys()}
-        return tuple(name for name in inference.optional() if name in words)
+        words = {word for reason in reasons for word in re.findall(r"[A-Za-z][\w.-]*\w", reason)}
+        words |= {part for word in words for part in word.split("_")}
+        names = {word: normalize_name(_PACKAGES.get(word, word)) for word in words if word}
+        return tuple(sorted({name for word, name in names.items()
+                             if inference.named(name) or _PACKAGES.get(word) == word}))  # fmt: skip
 
 
 def try_recipes(

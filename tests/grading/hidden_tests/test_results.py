@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from repoassay.grading.hidden_tests.results import read_channel
+from repoassay.grading.in_place.program import LONGEST, ResultSink
 
 KEY = b"k" * 32
 GOOD = {"id": "t.py::a", "outcome": "passed", "seconds": 0.1, "message": ""}
@@ -69,3 +71,21 @@ def test_odd_texts_are_kept_in_bounds() -> None:
 def test_a_flood_is_not_read_to_its_end() -> None:
     told = read_channel(b"x\n" * 4_000_000 + lines(GOOD, {"end": 0}), KEY, ["t.py::a"])
     assert told.signs and not told.complete
+
+
+@pytest.mark.parametrize("rest", [b"", b"x"])
+def test_a_last_line_that_is_cut_accuses_nobody_before_the_end(rest: bytes) -> None:
+    told = read_channel(lines({"ready": True}, GOOD, GOOD | {"id": "t.py::b"})[:-9] + rest, KEY, ["t.py::a", "t.py::b"])
+    assert told.signs == [] and not told.complete and not told.passed
+    assert [test.outcome for test in told.tests] == ["passed", "missing"]
+    assert read_channel(lines({"ready": True}, GOOD, {"end": 0}) + b"x", KEY, ["t.py::a"]).signs
+
+
+def test_tests_named_by_parameters_of_megabytes_have_names_that_the_channel_holds() -> None:
+    sent: list[dict[str, Any]] = []
+    sink = ResultSink(SimpleNamespace(send=lambda **fields: sent.append(fields)), SimpleNamespace(seen=[]), "/")
+    long = "t.py::a[" + "rn" * 2**20
+    for name in (long + "1]", long + "2]", long + "2]", "t.py::a[1]"):
+        sink.tell(name, "passed", 0.1, "")
+    assert [len(each["id"]) for each in sent] == [LONGEST, LONGEST, len("t.py::a[1]")]
+    assert read_channel(lines(*sent, {"end": 0}), KEY, [each["id"] for each in sent]).passed

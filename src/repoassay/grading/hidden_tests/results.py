@@ -79,7 +79,8 @@ def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> ChannelReport:
             break  # a flood is not worth verifying line by line
         body = _verified(line.rstrip(b"\n"), key) if line != b"\n" else {}
         if not body or body.get("n") != number:
-            signs.append("a line on the result channel was not the test runner's")
+            if line.endswith(b"\n") or complete:  # what a limit or the clock cut short accuses nobody
+                signs.append("a line on the result channel was not the test runner's")
             continue
         number += 1
         if "ready" in body:

@@ -25,7 +25,7 @@ import traceback
 import unittest
 from typing import Any
 
-MESSAGE = 4000
+MESSAGE = LONGEST = 4000
 XFAILED = "xfailed"
 OBSERVER = "/run/observer.py"
 """Defines `Hook`, by which rewritten tests send values."""
@@ -86,7 +86,9 @@ class ResultSink:
         self._channel, self._root, self._told = channel, root, set()  # type: ignore[var-annotated]
 
     def tell(self, name: str, outcome: str, seconds: float, message: str, names: Any = ()) -> None:
-        """Tell one result, once."""
+        """Tell one result, once. Parameters of megabytes name some tests, which the channel would not hold."""
+        if len(name) > LONGEST:
+            name = name[: LONGEST - 65] + "-" + hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
         if name in self._told:
             return
         self._told.add(name)
