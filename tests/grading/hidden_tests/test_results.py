@@ -83,7 +83,8 @@ def test_a_last_line_that_is_cut_accuses_nobody_before_the_end(rest: bytes) -> N
 
 def test_tests_named_by_parameters_of_megabytes_have_names_that_the_channel_holds() -> None:
     sent: list[dict[str, Any]] = []
-    sink = ResultSink(SimpleNamespace(send=lambda **fields: sent.append(fields)), SimpleNamespace(seen=[]), "/")
+    channel: Any = SimpleNamespace(send=lambda **fields: sent.append(fields))
+    sink = ResultSink(channel, SimpleNamespace(seen=[]), "/")
     long = "t.py::a[" + "rn" * 2**20
     for name in (long + "1]", long + "2]", long + "2]", "t.py::a[1]"):
         sink.tell(name, "passed", 0.1, "")
