@@ -48,7 +48,7 @@ echo $score > /logs/verifier/reward.txt
 """
 FILES = {
     "task.toml": ABOUT,
-    "environment/Dockerfile": "FROM debian\nWORKDIR /app\nCOPY parcels.txt .\n",
+    "environment/Dockerfile": "FROM python:3.12-slim\nWORKDIR /app\nCOPY parcels.txt .\n",
     "environment/parcels.txt": "5\n3\n",
     "steps/1_sum/instruction.md": "Write the sum of /app/parcels.txt to /app/sum.txt.",
     "steps/1_sum/tests/test.sh": BY_EXIT,
