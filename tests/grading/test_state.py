@@ -19,7 +19,7 @@ from repoassay.interchange.state_proof import prove_state_task
 from repoassay.tasks import TaskFolder
 from repoassay.types import Outcome, Verdict
 from repoassay.workspace import lay_out
-from state_tasks import SOLUTION, attempt, bench, whole, write_task
+from state_tasks import DOCUMENT, SOLUTION, TESTS, attempt, bench, whole, write_task
 
 __all__ = ["bench"]
 
@@ -57,6 +57,21 @@ def test_a_solution_that_left_links_passes(tried: Try) -> None:
     )
     verdict = tried(f"cd /workspace; {line} ln -s /workspace/latest/twice.py /srv/reports/twice.py")
     assert verdict.outcome is Outcome.PASSED, verdict.comments
+
+
+@pytest.mark.long
+def test_a_folder_with_nothing_in_it_crosses(bench: GradingContext, tmp_path: Path) -> None:
+    looked = 'def test_folder():\n    assert [*Path("/srv/reports/old").iterdir()] == []\n'
+    document = DOCUMENT.replace(
+        '"test_parcels.py::test_sum"', '"test_parcels.py::test_folder", "test_parcels.py::test_sum"'
+    )
+    line = f"{SOLUTION}mkdir -p /srv/reports/old\n"
+    place = write_task(tmp_path, test_parcels=f"{TESTS}\n\n{looked}", solve=line, task=document)
+    assert prove_state_task(place, bench).state == "proven"
+    line = line.strip().replace("\n", " && ")
+    for more, outcome in ((":", Outcome.PASSED), ("echo > /srv/reports/old/one", Outcome.FAILED)):
+        verdict = attempt(whole(place), bench, tmp_path / outcome, f"cd /workspace && {line} && {more}")
+        assert verdict.outcome is outcome, verdict.comments
 
 
 def test_part_of_it_fails_with_the_share_that_passed(tried: Try) -> None:

@@ -130,11 +130,13 @@ def test_an_emptied_folder_is_deleted_and_gives_way(cache: Cache, tree: Path, ki
     edits: dict[str, FileEdit | None] = {f"/in/{name}": None for name in deleted}
     done = open_sandbox(kind, cache).run(
         Command(
-            argv=("/bin/sh", "-c", "ls -d gone file/ 2>/dev/null; cat file; ls kept"), cwd="/in",
-            edits={**edits, "/in/file": FileEdit(b"new\n")}, mounts=(Mount(tree, "/in", Access.COPY_ON_WRITE),),
+            argv=("/bin/sh", "-c", "ls -d gone file/ 2>/dev/null; cat file; ls kept; cd made/in && ls -A . ../../kept"),
+            cwd="/in",
+            edits={**edits, "/in/file": FileEdit(b"new\n"), "/in/made/in/": FileEdit(b""), "/in/kept/": FileEdit(b"")},
+            mounts=(Mount(tree, "/in", Access.COPY_ON_WRITE),),
         )
     )  # fmt: skip
-    assert done.stdout == b"new\nb\n"
+    assert done.stdout == b"new\nb\n.:\n\n../../kept:\nb\n"
     assert (tree / "gone/b/c").exists()
 
 

@@ -55,7 +55,8 @@ def test_without_the_token_nothing_is_told(served: ServedSandboxes) -> None:
     "request_",
     [
         b"x", [], {"more": 1}, {"cwd": "relative"}, {"scratch": ["/"]}, {"scratch": ["/proc/1"]},
-        {"scratch": ["/a/../b"]},
+        {"scratch": ["/a/../b"]}, {"scratch": ["/a/"]}, {"files": [{"path": "/a//", "content": ""}]},
+        {"files": [{"path": "/", "content": ""}]},
         {"mounts": [{"tree": "../../etc", "target": "/x", "access": "read"}]},
         {"mounts": [{"tree": "0" * 64, "target": "/x", "access": "read"}]},
         {"mounts": [{"tree": "0" * 64, "target": "/x", "access": "write"}]},

@@ -44,7 +44,7 @@ def session(kind: Sandbox, tree: Path, tmp_path: Path) -> Iterator[SandboxSessio
         cwd="/workspace",
         mounts=(Mount(tree, "/workspace/repo", Access.COPY_ON_WRITE),),
         scratch=("/workspace", "/workspace/output"),
-        edits={"/workspace/instruction.md": FileEdit(b"Do it.")},
+        edits={"/workspace/instruction.md": FileEdit(b"Do it."), "/workspace/made/in/": FileEdit(b"")},
         collect=(ExportSpec("/workspace/output", tmp_path / "got", links=("before",)),),
         log=tmp_path / "log.txt",
         limits=SMALL,
@@ -60,7 +60,7 @@ DEAD += " kill -0 $(cat $1) 2>/dev/null || return 0; sleep 0.05; done; return 1;
 @pytest.mark.every_sandbox
 def test_links_cross_as_what_they_lead_to_in_the_sandbox(session: SandboxSession, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("of the host")
-    line = f"mkdir kit ../made; echo x > kit/tool; echo y > ../made/lib; ln -s kit also; ln -s {tmp_path}/secret host; "
+    line = f"mkdir kit; echo x > kit/tool; echo y > ../made/lib; ln -s kit also; ln -s {tmp_path}/secret host; "
     line += (
         "ln -s ../made/lib relative; ln -s /workspace/made/lib absolute; ln -s kit before; ln -s /proc/self/stat stat"
     )
@@ -81,7 +81,7 @@ def shell(session: SandboxSession, line: str, **options: object) -> Completed:
 
 @pytest.mark.every_sandbox
 def test_commands_follow_one_another_in_one_place(session: SandboxSession) -> None:
-    assert shell(session, "cat instruction.md; echo $GREETING > note").stdout == b"Do it."
+    assert shell(session, "cat instruction.md; cd made/in && ls -A; echo $GREETING > ../../note").stdout == b"Do it."
     assert shell(session, "cat note repo/plain.txt").stdout == b"hello\nas it was\n"
     done = shell(session, "cat; echo $MORE; echo bad >&2; exit 7", cwd="repo", stdin=b"typed ", env={"MORE": "x"})
     assert (done.exit.code, done.stdout, done.stderr) == (7, b"typed x\n", b"bad\n")

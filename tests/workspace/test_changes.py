@@ -237,6 +237,18 @@ def test_the_file_of_an_environment_in_a_folder_of_the_repository_hides_nothing(
     assert edits.keys() == {"pyvenv.cfg", "src/pkg/new.py", "src/pkg/pyvenv.cfg"}
 
 
+def test_new_folders_with_nothing_in_them_are_told(base: Path, tree: Path) -> None:
+    (tree / "data.bin").unlink()
+    (tree / "run.sh").unlink()
+    for name in ("new/deep", "odd name", "run.sh/in"):
+        (tree / name).mkdir(parents=True)
+    assert b"deep" not in changes_between(base, tree)
+    told = apply_patch(read_patch(changes_between(base, tree, everything=True)), base).keep_folders().edits
+    deleted = {path: edit for path, edit in told.items() if edit is None}
+    assert list(told)[:2] == list(deleted) and set(deleted) == {"data.bin", "run.sh"}
+    assert set(told) - set(deleted) == {"new/deep/", "odd name/", "run.sh/in/"}
+
+
 def test_too_large_a_change_becomes_a_sentence(base: Path, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, "_MAX_CHANGED", 1000)
     (tree / "large.bin").write_bytes(bytes(1001))

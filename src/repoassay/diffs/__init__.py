@@ -9,7 +9,7 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.diffs.apply import Changes as Changes, apply_patch as apply_patch
+    from repoassay.diffs.apply import EMPTY_FOLDER as EMPTY_FOLDER, Changes as Changes, apply_patch as apply_patch
     from repoassay.diffs.lenient import DiffRow as DiffRow, FileDiff as FileDiff, read as read, walk as walk
     from repoassay.diffs.locate import LineSearch as LineSearch, splice as splice
     from repoassay.diffs.model import (

@@ -13,7 +13,10 @@ from repoassay.diffs.model import ChangeKind, FileMode, FilePatch, Patch, PatchE
 from repoassay.diffs.tree import Overlay
 from repoassay.types import FileEdit
 
-__all__ = ["Changes", "apply_patch"]
+__all__ = ["EMPTY_FOLDER", "Changes", "apply_patch"]
+
+EMPTY_FOLDER = ".repoassay-empty-folder"
+"""A file that stands in a diff for the folder around it, where nothing is in that: git knows of files alone."""
 
 MAX_NOTES = 50
 
@@ -32,10 +35,13 @@ class Changes:
     folders: frozenset[str] = frozenset()
 
     def keep_folders(self) -> Changes:
-        """The same, but emptied folders stay unless a file takes their place: for files that no git kept."""
+        """The same, but empty folders are there, for files that no git kept.
+
+        Emptied ones stay unless a file takes their place, and new ones are told by a slash at the end of their path.
+        """
         replaced = {path for path in self.folders if self.edits[path] is not None}
         kept = {
-            path: edit
+            path.removesuffix(EMPTY_FOLDER) if path.endswith(f"/{EMPTY_FOLDER}") else path: edit
             for path, edit in self.edits.items()
             if path not in self.folders or any(f"{path}/".startswith(f"{top}/") for top in replaced)
         }

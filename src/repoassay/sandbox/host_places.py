@@ -49,6 +49,9 @@ class HostPlaces:
             self._lay(self.host(target), access, source)
         for path, edit in setup.edits.items():
             place = self.host(path)
+            if path.endswith("/"):
+                place.mkdir(parents=True, exist_ok=True)
+                continue
             if edit is None or place.is_symlink() or place.is_dir():
                 remove(str(place))
             if edit is None:

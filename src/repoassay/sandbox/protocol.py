@@ -92,7 +92,8 @@ class SandboxSetup:
     """What a sandbox shows, and what may be used of it: by one command, or by all that run in a session.
 
     `edits` are files written (or, for None, deleted) before anything starts, by absolute path inside; they may lie in
-    copy-on-write mounts or scratch folders. A folder that has nothing in it is deleted so too, and gives way to a file.
+    copy-on-write mounts or scratch folders. A folder that has nothing in it is deleted so too, and gives way to a file;
+    where a path ends with a slash one is made.
     `scratch` folders are empty, writable, and share the disk limit. `log` takes what is printed as it comes. `hosts`
     are further names of the command's own 127.0.0.1, at whose ports below 1024 it may then listen; where the loopback
     is the host's they mean nothing.

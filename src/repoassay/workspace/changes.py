@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from repoassay.diffs import is_git_name
+from repoassay.diffs import EMPTY_FOLDER, is_git_name
 from repoassay.sandbox import is_kept_name, remove_tree, temporary_folder
 from repoassay.workspace.git import run_git
 
@@ -40,9 +40,9 @@ def changes_between(base: Path, tree: Path, *, everything: bool = False) -> byte
 
     The copy is hostile: its attributes, ignore files and repositories inside it are data (the latter's `.git` is
     removed). Files the repository ignores, and what tools leave, virtual environments of any name among it, are left
-    out unless `everything` counts. Links of the base, and files whose names no copy keeps, count as unchanged where the
-    copy has nothing in their place, because they do not cross out of a sandbox. Of too large a change only a sentence
-    is returned, which is no diff.
+    out unless `everything` counts; then a new folder with nothing in it is told by a file in it, `EMPTY_FOLDER`. Links
+    of the base, and files whose names no copy keeps, count as unchanged where the copy has nothing in their place,
+    because they do not cross out of a sandbox. Of too large a change only a sentence is returned, which is no diff.
 
     Raises:
         InfraFault: When git fails.
@@ -61,6 +61,8 @@ def changes_between(base: Path, tree: Path, *, everything: bool = False) -> byte
         }
         run_git(tree, "read-tree", "HEAD", env=env)
         _drop_repositories(tree, base, environments=not everything)
+        if everything:
+            _mark_empty_folders(tree, base)
         forced = ("--force",) if everything else ()
         excluding = ("-c", f"core.excludesFile={litter}")
         if not everything:
@@ -90,6 +92,12 @@ def _drop_repositories(tree: Path, base: Path, *, environments: bool) -> None:
             remove_tree(Path(folder, name))
         for name in [name for name in files if is_git_name(name)]:
             Path(folder, name).unlink()
+
+
+def _mark_empty_folders(tree: Path, base: Path) -> None:
+    for folder, folders, files in os.walk(tree):
+        if not folders and not files and not (base / Path(folder).relative_to(tree)).is_dir():
+            Path(folder, EMPTY_FOLDER).touch()
 
 
 def _keep_uncrossed(tree: Path, env: Mapping[str, str]) -> None:

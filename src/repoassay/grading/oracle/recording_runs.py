@@ -83,9 +83,10 @@ class RecordingRuns:
         """
         try:
             diff = read_regular(self.folder.solution / "changes.diff", _MAX_DIFF)
-            return apply_patch(read_patch(diff), self.base).edits
+            changes = apply_patch(read_patch(diff), self.base)
         except (OSError, PatchError) as error:
             raise InfraFault(f"The task {self.folder.task.id} has no solution that applies: {error}") from error
+        return (changes.keep_folders() if self.folder.task.state else changes).edits
 
     def direct(
         self, edits: Mapping[str, FileEdit | None], sources: Mapping[str, str], ids: Sequence[str]

@@ -206,8 +206,11 @@ def remove(path: str, dir_fd: int | None = None) -> None:
 def write_file(path: str, content: bytes | None, executable: bool, owner: int) -> None:
     """Write a file, in the place of a link or an empty folder too, or remove what is there; -1 keeps our own account.
 
-    Raises OSError when it cannot be, and where something of another kind lies.
+    A path that ends with a slash is a folder. Raises OSError when it cannot be, and where another kind of thing lies.
     """
+    if path.endswith("/"):
+        _make_folders(path.rstrip("/"), owner)
+        return
     if content is None or os.path.islink(path) or os.path.isdir(path):
         remove(path)
     if content is None:

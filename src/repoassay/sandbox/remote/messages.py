@@ -47,6 +47,11 @@ def _target(path: str) -> str:
     return path
 
 
+def _written(path: str) -> str:
+    _target(_place(path.removesuffix("/") or "/"))
+    return path
+
+
 _Place = Annotated[str, Field(max_length=4096), AfterValidator(_place)]
 _Target = Annotated[_Place, AfterValidator(_target)]
 
@@ -74,9 +79,12 @@ class TreeNames(_Message):
 
 
 class FileRequest(_Message):
-    """A file written before anything starts; with no content it is deleted."""
+    """A file written before anything starts; with no content it is deleted.
 
-    path: _Target
+    A path with a slash at its end is an empty folder.
+    """
+
+    path: Annotated[str, Field(max_length=4096), AfterValidator(_written)]
     content: bytes | None
     executable: bool = False
 
