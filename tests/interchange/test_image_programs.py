@@ -131,6 +131,7 @@ def test_accounts_are_kept_for_whoever_looks_for_them(tmp_path: Path) -> None:
         "sys.modules['psutil'] = None\n",
         "tar --exclude='./.git' -cf all.tar .\n",
         "assert root.is_dir() and not root.is_symlink(), root\n",
+        'if event in ("os.lstat", "os.path.islink", "lexists"):\n    raise RuntimeError(event)\n',
         "for root in roots:\n    if '/.git' in root or 'harness' in root:\n        continue\n",
         "for each in found:\n    if each.is_symlink() or not each.is_file():\n        continue\n",
         "if os.path.exists(out) or os.path.islink(out):\n    os.remove(out)\n",

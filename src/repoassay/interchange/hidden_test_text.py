@@ -13,7 +13,7 @@ __all__ = ["absolute_paths", "check_tests", "constant_paths", "names_of_tests", 
 
 _GIT = "Its tests look at a git repository that the agent leaves, and those do not cross."
 _NOT_CROSSING = (
-    (r"\bis_symlink\b|\breadlink\b|\bislink\b|\blexists\b",
+    (r"\bis_symlink\b|\breadlink\b|\b(?:islink|lexists)\b(?![\"'])",
      "Its tests look at symbolic links, which do not cross between sandboxes."),
     (r"\bst_(mode|uid|gid|mtime|ctime|atime|ino|nlink)\b|\bget[mca]time\b|\.owner\(\)|\bS_IMODE\b",
      "Its tests look at modes, owners or times of files, which do not cross between sandboxes."),
