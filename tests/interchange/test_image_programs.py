@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from repoassay.interchange.build_hosts import BuildHosts
-from repoassay.interchange.hidden_test_text import check_tests, starts_servers
+from repoassay.interchange.hidden_test_text import check_tests, constant_paths, starts_servers
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
 from repoassay.interchange.image_programs import check_programs, listed_packages, stand_in
 from repoassay.interchange.image_recipe import read_image
@@ -143,6 +143,13 @@ def test_accounts_are_kept_for_whoever_looks_for_them(tmp_path: Path) -> None:
 )
 def test_words_that_say_nothing_of_what_the_agent_leaves_are_passed_over(text: str) -> None:
     check_tests(text, "tests/test_outputs.py")
+
+
+def test_a_path_that_is_looked_for_in_a_text_is_no_place() -> None:
+    text = (
+        "assert '/etc/passwd' in told and '/etc/shadow' not in told\nopen('/etc/hosts')\nassert out in ('/app/one',)\n"
+    )
+    assert constant_paths(text) == ["/etc/hosts", "/app/one"]
 
 
 @pytest.mark.parametrize(

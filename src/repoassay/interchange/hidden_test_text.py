@@ -174,10 +174,12 @@ def absolute_paths(text: str) -> list[str]:
 
 
 def constant_paths(text: str) -> list[str]:
-    """Strings of a program that are absolute paths as a whole; none of one that is no Python."""
+    """Absolute paths among a program's strings, but those it looks for in something; none where it is no Python."""
     try:
         nodes = list(ast.walk(ast.parse(text)))
     except (SyntaxError, ValueError, RecursionError):
         return []
-    strings = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    return [value for value in dict.fromkeys(strings) if re.fullmatch(r"(/[\w.+@-]+){2,}/?", value)]
+    compared = (node for node in nodes if isinstance(node, ast.Compare))
+    sought = {node.left for node in compared if isinstance(node.ops[0], ast.In | ast.NotIn)}
+    found = [str(node.value) for node in nodes if isinstance(node, ast.Constant) and node not in sought]
+    return [value for value in dict.fromkeys(found) if re.fullmatch(r"(/[\w.+@-]+){2,}/?", value)]
