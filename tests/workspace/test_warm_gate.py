@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -181,6 +182,19 @@ os.waitpid = lambda *_: (0, 0)
     assert run(parent, cache, "import time; time.sleep(1); found = 'done'")[0] == "done"
     with pytest.raises(InfraFault, match="ended before the job did"):
         run(parent, cache, "found = 'it ran in the place that was kept'")
+
+
+def test_a_job_that_came_as_the_parent_ended_is_not_waited_for(warm: Warm, cache: Cache) -> None:
+    """What is left of the parent may still hold the end of the pipe that jobs go into, and never read it."""
+    parent = warm()
+    parent._process.kill()
+    wait_until(lambda: parent._over)
+    read, write = os.pipe()
+    with open(read, "rb"), open(write, "wb", buffering=0) as parent._jobs:
+        cancel = threading.Event()
+        threading.Timer(5, cancel.set).start()
+        with pytest.raises(InfraFault, match="has ended"):
+            parent.run(WarmJob(None, None, {}, {"path": [], "code": ""}, SMALL), cancel)
 
 
 def test_a_package_that_asked_to_adopt_orphans_gets_no_worker(warm: Warm, cache: Cache) -> None:

@@ -98,6 +98,8 @@ class WarmParent:
     _process: Any = None
     _said: bytearray = field(default_factory=bytearray)
     _places: dict[Path, str] = field(default_factory=dict)
+    _over: bool = False
+    """Nobody is told anything any more."""
 
     def __post_init__(self) -> None:
         layers = [self.cache.path / kind for kind in ("checkouts", "bytecode")]
@@ -239,6 +241,9 @@ class WarmParent:
         )
 
     def _await(self, answer: Future[dict[str, Any]], number: int, cancel: threading.Event | None) -> dict[str, Any]:
+        # What was given may lie in a pipe that nobody reads: its end was perhaps told before this job waited for one.
+        if self._over and (waiting := self._waiting.pop(number, None)):
+            waiting.set_exception(InfraFault("The warm parent has ended."))
         while True:
             try:
                 return answer.result(0.2 if cancel else None)
@@ -275,6 +280,7 @@ class WarmParent:
                     assert isinstance(document, dict)
                     if waiting := self._waiting.pop(document.get("id", 0), None):
                         waiting.set_result(document)
+        self._over = True
         for number in list(self._waiting):
             if waiting := self._waiting.pop(number, None):
                 waiting.set_exception(InfraFault("The warm parent ended before the job did."))
