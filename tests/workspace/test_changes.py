@@ -231,10 +231,12 @@ def test_a_virtual_environment_is_no_change_whatever_its_name(base: Path, tree: 
 
 def test_the_file_of_an_environment_in_a_folder_of_the_repository_hides_nothing(base: Path, tree: Path) -> None:
     (tree / "src/pkg/pyvenv.cfg").write_text("")
+    (tree / "example").mkdir()
+    (tree / "example/pyvenv.cfg").write_text("")
     (tree / "src/pkg/new.py").write_text("x = 1\n")
     (tree / "pyvenv.cfg").write_text("")
     edits = apply_patch(read_patch(changes_between(base, tree)), base).edits
-    assert edits.keys() == {"pyvenv.cfg", "src/pkg/new.py", "src/pkg/pyvenv.cfg"}
+    assert edits.keys() == {"example/pyvenv.cfg", "pyvenv.cfg", "src/pkg/new.py", "src/pkg/pyvenv.cfg"}
 
 
 def test_new_folders_with_nothing_in_them_are_told(base: Path, tree: Path) -> None:

@@ -190,7 +190,7 @@ def test_a_job_that_came_as_the_parent_ended_is_not_waited_for(warm: Warm, cache
     parent._process.kill()
     wait_until(lambda: parent._over)
     read, write = os.pipe()
-    with open(read, "rb"), open(write, "wb", buffering=0) as parent._jobs:
+    with os.fdopen(read, "rb"), os.fdopen(write, "wb", buffering=0) as parent._jobs:
         cancel = threading.Event()
         threading.Timer(5, cancel.set).start()
         with pytest.raises(InfraFault, match="has ended"):

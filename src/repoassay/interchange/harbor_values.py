@@ -16,17 +16,17 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: Any) -> bool:
     """Whether it is a number, or text of one; as it is read, true and false are numbers too."""
     try:
-        float(value)  # type: ignore[arg-type]
+        float(value)
     except (TypeError, ValueError, OverflowError):
         return False
     return True
 
 
-def _is_whole(value: object) -> bool:
-    return _is_number(value) and float(value) % 1 == 0  # type: ignore[arg-type]
+def _is_whole(value: Any) -> bool:
+    return _is_number(value) and float(value) % 1 == 0
 
 
 def _is_flag(value: object) -> bool:

@@ -83,7 +83,8 @@ def changes_between(base: Path, tree: Path, *, everything: bool = False) -> byte
 def _drop_repositories(tree: Path, base: Path, *, environments: bool) -> None:
     # In any spelling, as git takes none of them up, and no patch may name them.
     for folder, folders, files in os.walk(tree):
-        if environments and "pyvenv.cfg" in files and not (base / Path(folder).relative_to(tree)).exists():
+        made = "pyvenv.cfg" in files and {"bin", "lib"}.issubset(folders)  # and no example of such a file
+        if environments and made and not (base / Path(folder).relative_to(tree)).exists():
             remove_tree(Path(folder))
             folders.clear()
             continue

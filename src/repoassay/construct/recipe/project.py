@@ -120,7 +120,7 @@ class Project:
 def read_ini(text: str) -> configparser.RawConfigParser:
     """Text as INI; empty where it is none."""
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
-    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # as its documents say to keep capitals
     try:
         parser.read_string(text)
     except configparser.Error:

@@ -3,8 +3,8 @@
 The text is read as tokens, TypeScript too, and not parsed: what is not certain is no place. Only statements directly in
 a test's function body count, in that of a test within it, in loops over rows that are spelt out, and in the callback
 that ends the test, since no passing run leaves them out. What is compared with something spelt out has that altered;
-other assertions are inverted. How many there are to be (`t.plan`) is not altered: that fails
-however assertions are judged, and so would believe who judges them all as passed.
+other assertions are inverted. How many there are to be (`t.plan`) is not altered: that fails however assertions are
+judged, and so would believe who judges them all as passed.
 """
 
 from __future__ import annotations
