@@ -58,6 +58,15 @@ def test_a_commit_of_no_calendar_and_with_a_book_for_a_message_is_read(shop: Rep
         assert [len(each.message) for each in read_commits(history)][-1] == LONGEST_MESSAGE
 
 
+def test_a_commit_is_what_its_id_says_whatever_the_original_puts_in_its_place(shop: Repo) -> None:
+    honest = shop.git("rev-parse", "HEAD")
+    other = shop.git("commit-tree", "-m", "something else", f"{shop.git('rev-parse', 'HEAD~1')}^{{tree}}")
+    shop.git("replace", honest, other)
+    with open_history(str(shop.path), (), tags=True) as history:
+        assert history.message(honest) != "something else" and len(history.parents(honest)) == 1
+    shop.git("replace", "-d", honest)
+
+
 def test_a_detached_head_is_copied(shop: Repo) -> None:
     shop.git("checkout", "--quiet", "--detach")
     head = shop.commit({"loose.py": "x = 1\n"})
