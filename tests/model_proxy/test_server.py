@@ -80,16 +80,17 @@ def test_the_real_key_reaches_only_the_upstream(build: Any, turn: Any, dialect: 
 def test_a_key_that_comes_in_two_pieces_is_hidden_too(build: Any, turn: Any, tmp_path: Path) -> None:
     """A vendor's error may quote the key, and a stream is passed on as it comes."""
     listening, read = socket.create_server(("127.0.0.1", 0)), threading.Event()
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\nX-Request-Id: of-%b\r\n\r\n"
+    head %= REAL_KEY.encode()
     said = (
         b'event: ping\ndata: {"type": "ping"}\n\nevent: error\ndata: {"type": "error", "error": {"message": "%b"}}\n\n'
     )
-    first, _, second = (head + said % REAL_KEY.encode()).partition(REAL_KEY[10:].encode())
+    first, _, second = (said % REAL_KEY.encode()).partition(REAL_KEY[10:].encode())
 
     def answer() -> None:
         with listening.accept()[0] as connected:
             connected.recv(2**16)
-            connected.sendall(first)
+            connected.sendall(head + first)
             read.wait(20)
             connected.sendall(REAL_KEY[10:].encode() + second)
 
@@ -109,6 +110,7 @@ def test_a_key_that_comes_in_two_pieces_is_hidden_too(build: Any, turn: Any, tmp
     thread.join()
     listening.close()
     assert b"ping" in told and told.endswith(b'{"message": "[key]"}}\n\n') and REAL_KEY[:10].encode() not in told
+    assert answered.headers["X-Request-Id"] == "of-[key]"
 
 
 def test_a_chat_stream_hides_usage_unless_it_was_asked_for(build: Any, turn: Any) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 import orjson
 from aiohttp import web
@@ -17,7 +17,7 @@ from repoassay.model_proxy.sessions import AttemptSession
 from repoassay.model_proxy.vendors import ErrorReply, ProviderTrouble, Route, Vendor
 from repoassay.types import Call, Retry, Usage
 
-__all__ = ["Exchange"]
+__all__ = ["Exchange", "parse_bounded"]
 
 Whose = Literal["", "agent", "upstream", "ours"]
 
@@ -27,6 +27,9 @@ _OURS = frozenset({"credentials", "quota", "closed", "gateway"})
 _AGENTS = frozenset({"rejected", "client_gone"})
 _LOOK = 0.2
 """Seconds between two looks whether the client is still there."""
+_MOST_VALUES = 100_000
+_MOST_SIGNS = 2_000_000
+"""Commas and brackets that a body may have, those of its texts too: more than any model's context holds."""
 
 
 class Exchange:
@@ -112,6 +115,14 @@ class Exchange:
         """`data` without keys."""
         return self.entry.journal.scrub(data) if self.entry is not None else data
 
+    def passed_back(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """The upstream's headers that an agent may see, without keys."""
+        return {
+            name: self.clean(value.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+            for name, value in headers.items()
+            if name in _PASSED_BACK or name.startswith(_PASSED_BACK_PREFIXES)
+        }
+
     def whole(self, data: bytes) -> tuple[bytes, bytes]:
         """A part of an answer without keys, and what of its end must wait, for a key may begin there."""
         held = self.entry.journal.begun(data) if self.entry is not None else 0
@@ -188,8 +199,24 @@ def _plain(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def passed_back(headers: Mapping[str, str]) -> dict[str, str]:
-    """The upstream's headers that an agent may see."""
-    return {
-        name: value for name, value in headers.items() if name in _PASSED_BACK or name.startswith(_PASSED_BACK_PREFIXES)
-    }
+def parse_bounded(raw: bytes) -> Any:
+    """The value of a JSON text of at most 100,000 values: no conversation has as many, and every attempt waits while
+    they are looked at one by one.
+
+    Raises:
+        orjson.JSONDecodeError: It is none.
+        OverflowError: It has more.
+    """
+    signs = sum(map(raw.count, (b",", b"{", b"[")))
+    if signs > _MOST_SIGNS:
+        raise OverflowError
+    body = orjson.loads(raw)
+    found, stack = 0, [body] if signs >= _MOST_VALUES else []
+    while stack:
+        value: Any = stack.pop()
+        if isinstance(value, dict | list):
+            found += len(value)
+            if found > _MOST_VALUES:
+                raise OverflowError
+            stack.extend(value.values() if isinstance(value, dict) else value)
+    return body

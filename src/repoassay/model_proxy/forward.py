@@ -11,7 +11,7 @@ import orjson
 from aiohttp import ClientConnectionError, web
 
 from repoassay.model_proxy.charge import shorten
-from repoassay.model_proxy.exchange import Exchange, passed_back
+from repoassay.model_proxy.exchange import Exchange
 from repoassay.model_proxy.ledger import BudgetLedger
 from repoassay.model_proxy.limits import CallLimits
 from repoassay.model_proxy.request_rules.parts import JsonObject
@@ -83,7 +83,7 @@ def _reply(
         except UNREADABLE:
             failed = AllAttemptsFailed("malformed", None, {}, b"", f"no answer in {translator.spoken}", ())
             return _failed(exchange, ask.dialect, failed)
-    return exchange.reply(outcome.answer.status, data, passed_back(outcome.answer.headers))
+    return exchange.reply(outcome.answer.status, data, exchange.passed_back(outcome.answer.headers))
 
 
 def _plausible(usage: Usage | None) -> Usage | None:
@@ -104,7 +104,7 @@ def _failed(exchange: Exchange, spoken: Vendor, failed: AllAttemptsFailed) -> we
         exchange.detail = exchange.clean(failed.body)[:600].decode("utf-8", "replace")
         if dialect is not spoken:
             return exchange.error(error_in(dialect, failed.status, failed.body))
-        return exchange.reply(failed.status, failed.body, passed_back(failed.headers))
+        return exchange.reply(failed.status, failed.body, exchange.passed_back(failed.headers))
     trouble = ProviderTrouble.SILENCE if failed.fault == "silence" else ProviderTrouble.UPSTREAM
     return exchange.error(dialect.refuse(trouble, f"The upstream gave no usable answer ({failed.fault})."))
 
@@ -113,7 +113,7 @@ async def _stream(
     exchange: Exchange, watcher: Watcher, dialect: Vendor, opened: OpenResponse, limits: CallLimits,
     translator: Translator | None,
 ) -> web.StreamResponse:  # fmt: skip
-    headers = {**passed_back(opened.answer.headers), "Cache-Control": "no-cache"}
+    headers = {**exchange.passed_back(opened.answer.headers), "Cache-Control": "no-cache"}
     response = web.StreamResponse(status=opened.answer.status, headers=headers)
     exchange.status = opened.answer.status
     client = _Client(exchange, response)

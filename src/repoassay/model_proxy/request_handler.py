@@ -13,7 +13,7 @@ from aiohttp import web
 from repoassay.model_proxy.admission import Admission, Need
 from repoassay.model_proxy.charge import charge_of, need_of, no_limit, with_limit
 from repoassay.model_proxy.estimate import raw_estimate
-from repoassay.model_proxy.exchange import Exchange
+from repoassay.model_proxy.exchange import Exchange, parse_bounded
 from repoassay.model_proxy.forward import forward
 from repoassay.model_proxy.ledger import BudgetLedger
 from repoassay.model_proxy.limits import CallLimits
@@ -300,7 +300,9 @@ class RequestHandler:
                         response.force_close()
                         return response
             exchange.raw = bytes(data)
-            body = orjson.loads(exchange.raw)
+            body = parse_bounded(exchange.raw)
+        except OverflowError:
+            return exchange.refuse(dialect, ProviderTrouble.TOO_LARGE, "The body is made of too many values.")
         except (orjson.JSONDecodeError, TimeoutError, web.RequestPayloadError):
             return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, "The body is not whole JSON.")
         if not isinstance(body, dict):

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ _SPOKEN = {"chat": "messages", "messages": "messages", "responses": "input", "ge
 """Where a dialect has its list of messages, and below where it has what the system says."""
 _SYSTEM = {"messages": "system", "responses": "instructions", "gemini": "systemInstruction"}
 _MOST_TEXT, _MOST_STEPS, _MOST_CALLS, _MOST_SYSTEM = 100_000, 20_000, 100, 8
+_MOST_FIELDS = 20
+"""Fields of a message that is taken apart: each part gets a copy of them."""
 _ENDING = 500
 """Last characters of a system prompt by which it is known again: some agents count something in its head."""
 
@@ -139,21 +142,21 @@ def _conversation(dialect: str, body: JsonObject) -> Conversation:
     except UNREADABLE:
         whole = Conversation()
     listed = request.pop(spoken, None)
-    for message in listed if isinstance(listed, list) else ():
-        for piece in _apart(message):
-            try:
-                part = FORMATS[dialect].parse({**request, spoken: [piece]})
-            except UNREADABLE:
-                continue
-            whole.system = whole.system or part.system
-            whole.turns += part.turns
+    pieces = (piece for message in (listed if isinstance(listed, list) else ()) for piece in _apart(message))
+    for one in chain([request], ({spoken: [piece]} for piece in pieces)):
+        try:
+            part = FORMATS[dialect].parse(one)
+        except UNREADABLE:
+            continue
+        whole.told = whole.told or part.told
+        whole.turns += part.turns
     return whole
 
 
 def _apart(message: object) -> list[object]:
     """A message as messages of one part each, so that one that cannot be read does not hide the others."""
     name = next((name for name in ("content", "parts") if isinstance(message, dict) and name in message), "")
-    if not isinstance(message, dict) or not isinstance(message.get(name), list):
+    if not isinstance(message, dict) or not isinstance(message.get(name), list) or len(message) > _MOST_FIELDS:
         return [message]
     return [{**message, name: [part]} for part in message[name]]
 

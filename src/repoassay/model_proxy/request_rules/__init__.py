@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from itertools import compress
 
 from repoassay.model_proxy.request_rules.parts import JsonObject, Outside, name_of, passed_on
 
@@ -43,9 +44,10 @@ def confine(
     fields = {name: body.pop(name) for name in exemptions if name in body and name not in _NEVER}
     listed = body.get("tools")
     tools = listed if isinstance(listed, list) else []
-    kept = [tool for tool in tools if isinstance(tool, dict) and _is_exempt(tool, exemptions)]
+    exempt = [isinstance(tool, dict) and _is_exempt(tool, exemptions) for tool in tools]
+    kept = list(compress(tools, exempt))
     if kept:
-        body["tools"] = [tool for tool in tools if not any(tool is one for one in kept)]
+        body["tools"] = [tool for tool, stays in zip(tools, exempt, strict=True) if not stays]
     try:
         left_out = rule(body)
     except Outside as outside:

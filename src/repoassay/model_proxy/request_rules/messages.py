@@ -76,9 +76,10 @@ def _edits(body: JsonObject) -> list[str]:
     if management is None:
         return []
     edits = list_parts(management.get("edits") if isinstance(management, dict) else [1], "'context_management'")
-    kept = [edit for edit in edits if str(edit.get("type", "")).startswith("clear_")]
+    kinds = [str(edit.get("type", "")) for edit in edits]
+    kept = [edit for edit, kind in zip(edits, kinds, strict=True) if kind.startswith("clear_")]
     body["context_management"] = {"edits": kept}
-    return [f"context_management.{edit.get('type')}" for edit in edits if edit not in kept]
+    return [f"context_management.{kind}" for kind in kinds if not kind.startswith("clear_")]
 
 
 def _short_cache(block: JsonObject) -> bool:

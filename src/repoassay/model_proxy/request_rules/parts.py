@@ -57,8 +57,12 @@ def client_tools(body: JsonObject, name: str, ours: Callable[[JsonObject], bool]
         return []
     if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
         raise Outside(f"{name!r} that is not a list of tools")
-    kept = [tool for tool in tools if ours(tool)]
-    gone = [name_of(tool) for tool in tools if not any(tool is one for one in kept)]
+    kept, gone = [], []
+    for tool in tools:
+        if ours(tool):
+            kept.append(tool)
+        else:
+            gone.append(name_of(tool))
     if gone and not kept:
         raise Outside(f"The vendor's own tool {gone[0]!r}")
     body[name] = kept

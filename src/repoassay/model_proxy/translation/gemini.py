@@ -199,7 +199,7 @@ def _parts(prompt: Conversation, parts: list[JsonObject]) -> list[Part]:
             arguments = json.dumps(object_of(call.get("args")), ensure_ascii=False)
             found.append(CallPart(call_id, string(call.get("name")), arguments))
         elif result:
-            found.append(_result(prompt, result, found))
+            found.append(_result(prompt, result))
         elif inline:
             kind = string(inline.get("mimeType"))
             if not kind.startswith("image/"):
@@ -210,13 +210,11 @@ def _parts(prompt: Conversation, parts: list[JsonObject]) -> list[Part]:
     return found
 
 
-def _result(prompt: Conversation, result: JsonObject, beside: list[Part]) -> ResultPart:
+def _result(prompt: Conversation, result: JsonObject) -> ResultPart:
     name, call_id = string(result.get("name")), string(result.get("id"))
-    parts = [part for turn in prompt.turns for part in turn.parts] + beside
-    answered = {part.id for part in parts if isinstance(part, ResultPart)}
     if call_id not in prompt.history_calls:
-        waiting = (call for call, called in prompt.history_calls.items() if called == name and call not in answered)
-        call_id = next(waiting, call_id or f"call_{new_id()}")
+        call_id = prompt.unanswered(name) or call_id or f"call_{new_id()}"
+    prompt.answered.add(call_id)
     response = object_of(result.get("response"))
     only = (
         next(iter(response.values()), "")
@@ -234,14 +232,15 @@ def _result(prompt: Conversation, result: JsonObject, beside: list[Part]) -> Res
 
 def _parts_of(prompt: Conversation, turn: ConversationTurn) -> list[JsonObject]:
     parts: list[JsonObject] = []
+    signature = {"thoughtSignature": _UNSIGNED}  # one a turn, at its first call
     for part in turn.parts:
         if isinstance(part, TextPart):
             parts.append({"text": part.text})
         elif isinstance(part, ImagePart):
             parts.append({"inlineData": {"mimeType": part.media_type, "data": part.data}})
         elif isinstance(part, CallPart):
-            signed = any("thoughtSignature" in one for one in parts)  # one a turn, at its first call
-            parts.append(gemini_call(part) if signed else {**gemini_call(part), "thoughtSignature": _UNSIGNED})
+            parts.append(gemini_call(part) | signature)
+            signature = {}
         elif isinstance(part, ResultPart):
             name = part.name or prompt.history_calls.get(part.id, "")
             response = {"error" if part.failed else "output": part.text}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import defaultdict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -122,15 +123,15 @@ class Conversation:
     """A request for an answer.
 
     Attributes:
+        told: What the model is told before it, piece by piece.
         choice: auto, none, required, or the name of a tool after `=`; empty when the request does not say.
         limit: Most tokens of output.
         effort: How hard to think: low, medium, high and the like; empty when the request does not say.
         answer_schema: JSON schema that the answer's text must follow; empty for any JSON; None for any text.
         dropped: Names of what the request says and the upstream is not told.
-        history_calls: Names of the calls so far, by their ids.
+        history_calls: Names of the calls so far, by their ids; `answered` has the ids of Gemini's that have results.
     """
 
-    system: str = ""
     turns: list[ConversationTurn] = field(default_factory=list)
     tools: list[OfferedTool] = field(default_factory=list)
     choice: str = ""
@@ -145,21 +146,30 @@ class Conversation:
     answer_schema: JsonObject | None = None
     stream: bool = False
     model: str = ""
-    dropped: list[str] = field(default_factory=list)
+    dropped: dict[str, None] = field(default_factory=dict)
     history_calls: dict[str, str] = field(default_factory=dict)
+    answered: set[str] = field(default_factory=set)
+    told: list[str] = field(default_factory=list)
+    _waiting: defaultdict[str, deque[str]] = field(default_factory=lambda: defaultdict(deque))
+
+    @property
+    def system(self) -> str:
+        """What the model is told before the conversation."""
+        return "\n\n".join(filter(None, self.told))
 
     def say(self, role: str, *parts: Part) -> None:
         """Add to what one side says; neighbours of one side are one turn, since many models' templates want that."""
         if role in {"system", "developer"}:
             text = "\n".join(part.text for part in parts if isinstance(part, TextPart))
             if not self.turns:
-                self.system = f"{self.system}\n\n{text}" if self.system else text
+                self.told.append(text)
                 return
             role, parts = "user", (TextPart(text),)
         role = "assistant" if role == "assistant" else "user"
         for part in parts:
             if isinstance(part, CallPart):
                 self.history_calls[part.id] = part.name
+                self._waiting[part.name].append(part.id)
         if not parts:
             return
         if self.turns and self.turns[-1].role == role:
@@ -170,10 +180,16 @@ class Conversation:
         else:
             self.turns.append(ConversationTurn(role, list(parts)))
 
+    def unanswered(self, name: str) -> str:
+        """The id of the oldest call of a name that has no result; empty without one."""
+        calls = self._waiting[name]
+        while calls and calls[0] in self.answered:
+            calls.popleft()
+        return calls[0] if calls else ""
+
     def drop(self, name: str) -> None:
         """Note what is not passed on."""
-        if name not in self.dropped:
-            self.dropped.append(name)
+        self.dropped[name] = None
 
     def tool(self, name: str) -> OfferedTool:
         """The tool that the upstream knows by a name; one it made up is a function."""
