@@ -14,6 +14,7 @@ from construct.making import Repo, make_repo
 from repoassay.construct.history import LONGEST_MESSAGE, find_repository, open_history
 from repoassay.construct.mining.commits import read_commits
 from repoassay.errors import BadInput
+from repoassay.workspace import fetch_commit
 
 
 def test_revisions_are_found_by_any_name(shop: Repo) -> None:
@@ -143,6 +144,23 @@ def test_missing_objects_are_not_fetched_by_the_original(shop: Repo, tmp_path: P
     with pytest.raises(BadInput, match="is a partial clone"), open_history(str(shop.path), ["HEAD"]):
         pass
     assert not mark.exists()
+
+
+def test_a_mirror_may_lack_files_of_years_ago(shop: Repo, tmp_path: Path) -> None:
+    """Large files are the first that copies of repositories lack, though nothing of today needs them."""
+    shop.commit({"large.bin": "x" * 1000})
+    blob = shop.git("rev-parse", "HEAD:large.bin")
+    base = shop.commit({"large.bin": None})
+    head = shop.commit({"shop.py": "x = 1\n"})
+    (shop.path / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    with open_history(str(shop.path), ["HEAD"], tags=True) as history:
+        assert history.commit("HEAD") == head and history.parents(head) == (base,)
+        assert history.content(history.tree(head)["shop.py"]) == b"x = 1\n"
+        assert b"average" in history.diff(base, head, ["shop.py"])
+        fetch_commit(str(history.place), base, tmp_path)
+    assert "average" in (tmp_path / "shop.py").read_text()
+    with pytest.raises(BadInput, match="is a partial clone"), open_history(str(shop.path), ["HEAD~1"], tags=True):
+        pass
 
 
 def test_a_mirror_may_lack_files_of_what_is_not_its_default_branch(shop: Repo) -> None:

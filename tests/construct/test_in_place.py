@@ -278,20 +278,44 @@ def test_new_examples_that_tests_run_belong_to_the_tests() -> None:
 
 def test_test_functions_are_counted() -> None:
     source = "def test_a(): ...\nclass TestB:\n    async def test_c(self): ...\n    def helper(self): ...\n"
-    assert [count_test_functions(text) for text in (source, "", "def (")] == [2, 0, 1]
+    broken = "def (\n", "def test_a(:\n    async def test_b("
+    assert [count_test_functions(text) for text in (source, "", *broken)] == [2, 0, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("changed", "run"),
+    [
+        ("testsuite/E27.py", ("testsuite/test_all.py", "testsuite/test_api.py")),
+        ("testsuite/data/E28.py", ("testsuite/test_api.py",)),
+        ("testsuite/conftest.py", ()),
+        ("testsuite/testshell.py", ("testsuite/testshell.py",)),
+    ],
+)
+def test_tests_that_read_changed_data_are_run(changed: str, run: tuple[str, ...]) -> None:
+    files = {
+        "a.py": "22", "testsuite/test_all.py": "PATHS = ['testsuite']", "testsuite/test_api.py": "testsuite, 'data'",
+        "testsuite/test_shell.py": "", "testsuite/data/other.py": "", "testsuite/testshell.py": "# nose",
+        changed: "if x:\ndef test_it(): ..." if "shell" in changed else "if x:\n    #: E275\nnot",
+    }  # fmt: skip
+    after, before = project(files), project({**files, "a.py": "1", changed: "x" * 99})
+    split, patched = split_in_place(
+        before.files, after.files, (), find_tests(after), lambda entry: files[entry.object].encode()
+    )
+    assert (split.solution, split.tests, patched) == (("a.py",), run, (changed,))
 
 
 def test_what_a_run_misses_is_looked_up_in_the_repository() -> None:
     tree = project({"pkg/a.py": "", "requirements-docs.txt": "rare-thing==1\n"})
     said = (
         "ModuleNotFoundError: No module named 'yaml'\nNo module named 'rare_thing'\nNo module named 'pkg.sub'\n"
-        "No module named 'nobody_names_this'\nfixture 'mocker' not found\nerror: unrecognized arguments: --timeout=3\n"
+        "No module named 'nobody_names_this'\nNo module named 'pytest_benchmark'\n"
+        "fixture 'mocker' not found\nerror: unrecognized arguments: --timeout=3\n"
     )
     run: Any = SimpleNamespace(printed=said, report=SimpleNamespace(others=(), broken=()))
     nothing: Any = None
     tried = RecipeTrial(nothing, nothing, run, {})
     made = infer(tree, tree, datetime.date(2022, 1, 1), None, ["3.9"])
-    assert set(tried.missing(made)) == {"pyyaml", "rare_thing", "pytest-mock", "pytest-timeout"}
+    assert set(tried.missing(made)) == {"pyyaml", "rare-thing", "pytest-benchmark", "pytest-mock", "pytest-timeout"}
 
 
 @pytest.mark.exhaustive

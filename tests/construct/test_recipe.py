@@ -57,6 +57,8 @@ def asked(files: dict[str, str]) -> list[str]:
           "numpy>=1.26,<2; python_version >= '3.9' and python_version < '4'"]),
         ({"pyproject.toml": "[tool.hatch.envs.test]\ndependencies=['pytest','anyio']"}, ["pytest", "anyio"]),
         ({"pyproject.toml": "[tool.pdm.dev-dependencies]\ntest=['pytest','trio']"}, ["pytest", "trio"]),
+        ({"pyproject.toml": "[project]\ndev-dependencies=['pytest','trio']"}, ["pytest", "trio"]),
+        ({"pyproject.toml": "[tool.pdm.dev-dependencies]\npytest='>=6'\ntrio='*'"}, ["pytest>=6", "trio"]),
         ({"pyproject.toml": "[tool.uv]\ndev-dependencies=['pytest','mypy']"}, ["pytest"]),
         ({"pyproject.toml": "[tool.flit.metadata]\nmodule='a'\n"
           "[tool.flit.metadata.requires-extra]\ntest=['pytest','rich']"},

@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import datetime
 import re
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 from repoassay.errors import BadInput, InfraFault
 from repoassay.formats import repository_of
-from repoassay.sandbox import temporary_folder
+from repoassay.sandbox import git_program, temporary_folder
 from repoassay.text import printable, quote
 from repoassay.workspace import ATTRIBUTES, moment_of, run_git
 
@@ -166,8 +167,9 @@ def open_history(url: str, revisions: Iterable[str], *, tags: bool = False) -> I
     """Copy a repository, and remove the copy in the end.
 
     The original is asked over git's protocol, as a server would be, so that its hooks, filters and configuration
-    stay its own. Where two full commit ids are asked for and no tags, only these commits are copied; and the default
-    branch alone where the original lacks files of others, as mirrors lack those of old pull requests.
+    stay its own. Where two full commit ids are asked for and no tags, only these commits are copied. Where the original
+    lacks files, as mirrors lack those of old pull requests or large ones of years ago, the default branch alone is; and
+    of that no files but those of the commits that are asked for, and of their parents.
 
     Args:
         url: What `find_repository` found.
@@ -185,7 +187,7 @@ def open_history(url: str, revisions: Iterable[str], *, tags: bool = False) -> I
                 run_git(Path(folder), "init", "--quiet", "--bare", "--template=", str(place))
                 run_git(place, "fetch", "--quiet", "--depth=1", "--no-tags", "--", url, *wanted, seconds=_MOST_SECONDS)
             else:
-                _clone(url, place)
+                _clone(url, place, wanted)
         except InfraFault as error:
             if _LACKS.search(error.message):
                 raise BadInput(
@@ -204,14 +206,38 @@ def open_history(url: str, revisions: Iterable[str], *, tags: bool = False) -> I
         yield History(place, url)
 
 
-def _clone(url: str, place: Path) -> None:
+def _clone(url: str, place: Path, wanted: Sequence[str]) -> None:
     how = ("--no-local", "--quiet", "--template=", "--", url, str(place))
+    serve = (
+        f"{shlex.quote(git_program())} -c uploadpack.allowFilter=true -c uploadpack.allowAnySHA1InWant=true upload-pack"
+    )
+    for way in ("--mirror",), ("--bare", "--single-branch"):
+        try:
+            run_git(place.parent, "clone", *way, *how, seconds=_MOST_SECONDS)
+        except InfraFault as error:
+            if not _LACKS.search(error.message):
+                raise
+            lacking = error
+        else:
+            return
+    if not wanted:
+        raise lacking
     try:
-        run_git(place.parent, "clone", "--mirror", *how, seconds=_MOST_SECONDS)
+        bare = ("--bare", "--filter=blob:none", f"--upload-pack={serve}")
+        run_git(place.parent, "clone", *bare, *how, seconds=_MOST_SECONDS)
+        _fetch_files(History(place, url), wanted, f"--upload-pack={serve}")
     except InfraFault as error:
-        if not _LACKS.search(error.message):
-            raise
-        run_git(place.parent, "clone", "--bare", "--single-branch", *how, seconds=_MOST_SECONDS)
+        raise lacking from error
+
+
+def _fetch_files(history: History, wanted: Sequence[str], serve: str) -> None:
+    """Copy the files of commits and of their parents into a copy that has commits alone."""
+    asked = [history.commit(name) for name in wanted]
+    commits = [*asked, *(parent for commit in asked for parent in history.parents(commit))]
+    listing = ("rev-list", "--objects", "--no-walk", "--missing=print", *commits)
+    lacking = [line[1:] for line in run_git(history.place, *listing).splitlines() if line.startswith(b"?")]
+    ask = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", serve, "--stdin", "origin")
+    run_git(history.place, *ask, seconds=_MOST_SECONDS, stdin=b"\n".join(lacking) + b"\n")
 
 
 def _git_error(error: InfraFault) -> str:

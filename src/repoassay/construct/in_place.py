@@ -21,9 +21,13 @@ from repoassay.text import join_names
 __all__ = ["MaintainersTests", "count_test_functions", "find_tests", "split_in_place"]
 
 _DEFAULT = ("test_*.py", "*_test.py", "*_tests.py", "tests.py")
+_LOOSE = "test*.py"
+"""What unittest and nose look for; below folders of tests alone, since packages have a `testing.py`."""
 _FOLDER = re.compile(r"(?:[a-z]+[_-])?tests?(?:[_-][a-z]+)?|testing|testsuite|unittests?|specs?", re.IGNORECASE)
 _SETTINGS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "noxfile.py"})
 """Files that belong to tests wherever they lie."""
+_MOST_READERS = 20
+"""Files of tests that are run for data which they may read; among more of them those that do cannot be told."""
 _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".pyx", ".pxd", ".pxi", ".rs", ".f", ".f90", ".go")
 
 
@@ -81,8 +85,8 @@ def find_tests(project: Project) -> MaintainersTests:
     settings, _, _ = pytest_options(project)
     patterns = tuple(settings.get("python_files", "").split()) or _DEFAULT
     files = [path for path, entry in project.files.items() if entry.regular]
-    named = {path for path in files if any(fnmatchcase(PurePosixPath(path).name, each) for each in (*_DEFAULT, *(
-        pattern for pattern in patterns if "test" in pattern)))}  # fmt: skip
+    globs = (*_DEFAULT, _LOOSE, *(pattern for pattern in patterns if "test" in pattern))
+    named = {path for path in files if any(fnmatchcase(PurePosixPath(path).name, each) for each in globs)}
     folders = {
         str(parent)
         for path in named
@@ -142,6 +146,7 @@ def split_in_place(
     run = tuple(path for path in there if tests.is_test(path))
     # What pytest is told to collect may only import what was changed; a file that is named runs whatever its settings.
     run = run or tuple(path for path in there if _holds_tests(path, lambda path: content(solution[path])))
+    run = run or _readers(there, solution, tests, content)
     support = tuple(path for path in hidden if path not in run)
     return CommitSplit(tuple(code), run, support, tuple(regular), links), tuple(hidden)
 
@@ -157,6 +162,30 @@ def _holds_tests(path: str, read: Callable[[str], bytes]) -> bool:
     )
 
 
+def _readers(
+    changed: Collection[str], tree: Mapping[str, HistoryEntry], tests: TestFiles,
+    content: Callable[[HistoryEntry], bytes],
+) -> tuple[str, ...]:  # fmt: skip
+    """Tests that may read the data which alone was changed: in the nearest folder above it, those that speak of it."""
+    found: set[str] = set()
+    run = [path for path, entry in tree.items() if entry.regular and tests.is_test(path)]
+    for path in (PurePosixPath(each) for each in changed if PurePosixPath(each).name not in _SETTINGS):
+        folder, near = next(
+            (
+                (folder, near)
+                for folder in [*path.parents][:-1]
+                if (near := [x for x in run if x.startswith(f"{folder}/")])
+            ),
+            (path, []),
+        )
+        inner = path.relative_to(folder).parts
+        words = "|".join(map(re.escape, (path.stem, *inner, *((folder.name,) if len(inner) == 1 else ()))))
+        texts = {each: content(tree[each]).decode(errors="replace") for each in near}
+        telling = [each for each, text in texts.items() if re.search(rf"\b({words})\b", text)] or near
+        found |= set(telling) if len(telling) <= _MOST_READERS else set()
+    return tuple(sorted(found))
+
+
 def _speaks_of(text: str, path: str) -> bool:
     """Whether tests import a file's module, or name its path."""
     module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
@@ -169,8 +198,8 @@ def count_test_functions(source: str) -> int:
     """How many functions and methods of a file are tests by their names, however often each would run."""
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return 1
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # data, or of a Python that is not this one
+        return len(re.findall(r"^\s*(?:async\s+)?def test", source, re.MULTILINE))
     return _count(tree.body)
 
 

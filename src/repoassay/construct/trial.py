@@ -56,6 +56,8 @@ _OPTIONS = {
     "--cov": "pytest-cov", "--no-cov": "pytest-cov", "-n": "pytest-xdist", "--timeout": "pytest-timeout",
     "--asyncio-mode": "pytest-asyncio", "--benchmark-disable": "pytest-benchmark", "--reruns": "pytest-rerunfailures",
 }  # fmt: skip
+_KNOWN = frozenset({*_PACKAGES.values(), *_FIXTURES.values(), *_OPTIONS.values()})
+"""Packages that are well known to tests, which may import a plug-in by its own name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +107,9 @@ class RecipeTrial:
         own |= {path.split("/")[1].removesuffix(".py") for path in inference.project.files if path.startswith("src/")}
         found: dict[str, None] = {}
         for module in _MODULE.findall(text):
-            package = _PACKAGES.get(module, module)
-            if module not in own and (module in _PACKAGES or inference.named(package)):
-                found[package] = None
+            wanted = _PACKAGES.get(module, normalize_name(module))
+            if module not in own and (wanted in _KNOWN or inference.named(wanted)):
+                found[wanted] = None
         for names, known in ((_FIXTURE.findall(text), _FIXTURES), (_OPTION.findall(text), _OPTIONS)):
             found |= dict.fromkeys(package for name in names if (package := known.get(name)))
         if re.search(r"async def functions? (is|are) not (natively )?supported", text):

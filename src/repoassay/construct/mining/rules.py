@@ -94,7 +94,8 @@ class MiningRules(Record):
     no_fix: Pattern = (
         r"(?i)^(merge|release|bump|version|v?\d+\.\d+|prepare|revert|back to|typo|docs?\b|doc:|lint|black|format"
         r"|pyupgrade|\[pre-commit|add type|type hints?|drop (support for )?python)|typos?\b|spelling|\brefactor"
-        r"|\bCI\b|comments\b|^(re-?)?(apply|run)\b.*\b(ruff|black|isort|autopep8|yapf|prettier|pre-?commit|lint(ers?|ing)|formatt(er|ing))\b"
+        r"|\bCI\b|comments\b|^(\w+: )?(re-?)?(apply|run)\b"
+        r".*\b(ruff|black|isort|autopep8|yapf|prettier|pre-?commit|lint(ers?|ing)|formatt(er|ing))\b"
     )
     asserts: Pattern = r"assert|raises|def test|parametrize|\bexpect\(|\bt\.\w+\(|\b(test|it)\("
 

@@ -145,10 +145,9 @@ def _pyproject(document: Mapping[str, Any], own: str) -> Iterator[RequirementSou
     groups = at(document, "dependency-groups")
     for name in groups if isinstance(groups, Mapping) else ():
         yield _source(purpose_of(name), f"dependency group {name}", _group(groups, name), own)
-    for table, words in ((at(document, "tool", "pdm", "dev-dependencies"), "pdm's dev-dependencies"),):
-        for name, lines in table.items() if isinstance(table, Mapping) else ():
-            purpose = min(purpose_of(name), Purpose.DEVELOPMENT)
-            yield _source(purpose, f"{name} of {words}", string_list(lines), own)
+    for name, lines in (*_pdm(at(document, "project")), *_pdm(at(document, "tool", "pdm"))):
+        purpose = min(purpose_of(name), Purpose.DEVELOPMENT)
+        yield _source(purpose, f"{name} of pdm's dev-dependencies", lines, own)
     if lines := string_list(at(document, "tool", "uv", "dev-dependencies")):
         yield _source(Purpose.DEVELOPMENT, "uv's dev-dependencies", lines, own)
     yield from _poetry(at(document, "tool", "poetry"), own)
@@ -159,6 +158,17 @@ def _pyproject(document: Mapping[str, Any], own: str) -> Iterator[RequirementSou
         if lines or features:
             purpose = Purpose.DEVELOPMENT if name == "default" else purpose_of(name)
             yield _source(purpose, f"hatch environment {name}", [*lines, *features], own)
+
+
+def _pdm(table: object) -> Iterator[tuple[str, list[str]]]:
+    """Groups of pdm's dev-dependencies, which once were a list, or a version for each name."""
+    found = at(table, "dev-dependencies")
+    versions = (
+        {name: each for name, each in found.items() if isinstance(each, str)} if isinstance(found, Mapping) else {}
+    )
+    yield "dev", [*_poetry_lines(versions)] or string_list(found)
+    for name, lines in found.items() if isinstance(found, Mapping) else ():
+        yield name, string_list(lines) if name not in versions else []
 
 
 def _entries(text: str | None) -> list[str]:
