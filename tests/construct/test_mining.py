@@ -96,6 +96,9 @@ def market(tmp_path: Path) -> Repo:
         ({"files": (TouchedFile("a.py", 200, 51), TouchedFile("tests/test_a.py", 1, 0))}, "few lines"),
         ({"files": (TouchedFile("a.py", 1, 1), TouchedFile("b.pyx", 1, 1), TouchedFile("test_a.py", 1, 0))},
          "nothing compiled"),
+        *(({"files": (TouchedFile("index.js", 1, 1), TouchedFile(path, 1, 1))}, None)
+          for path in ("test.js", "packages/a/tests.mts", "spec/shop_spec.js")),
+        ({"files": (TouchedFile("index.js", 1, 1), TouchedFile("latest.js", 1, 1))}, "changes tests"),
         ({"message": "Add a colour"}, "message speaks of a fault"),
         ({"message": "Bump the version, fixes #3"}, "message is no other chore"),
         ({"message": "Apply ruff formatting to the fix of #867"}, "message is no other chore"),

@@ -80,7 +80,7 @@ class MiningRules(Record):
 
     tests: Pattern = (
         r"(^|/)(tests?|testing|testsuite|__tests__)/|(^|/)(test_[^/]*|[^/]*_test|tests|conftest)\.py$"
-        r"|[._-](test|spec)\.[cm]?[jt]sx?$"
+        r"|(^|/)(spec|specs)/|[._-](test|spec)\.[cm]?[jt]sx?$|(^|/)tests?\.[cm]?[jt]sx?$"
     )
     test_sources: Pattern = r"\.(py|[cm]?[jt]sx?)$"
     sources: Pattern = r"\.(pyx?|c|[cm]?[jt]sx?)$"
