@@ -48,6 +48,8 @@ def test_literals_of_equalities_are_altered(body: str, count: int) -> None:
     ("t['throws'](f, RangeError);", "t['doesNotThrow'](f, RangeError);"),
     ("t.deepEqual(f(), g());", "t.notDeepEqual(f(), g());"),
     ("assert.deepEqual(f(), g());", "assert.notDeepEqual(f(), g());"),
+    ("assert.isTrue(f());", "assert.isNotTrue(f());"),
+    ("assert.isUndefined(f());", "assert.isDefined(f());"),
     ("assert.ok(a < b, 'why');", "assert.ok(!(a < b), 'why');"),
     ("assert(a);", "assert(!(a));"),
     ("expect(() => f()).toThrow(/x/);", "expect(() => f()).not.toThrow(/x/);"),
@@ -104,9 +106,15 @@ function checks(name, wanted) { describe(name, () => {
 
 
 def test_a_body_of_many_tests_is_altered_for_one_of_them() -> None:
-    assert find_alterables(SHOP) == {}
+    assert [*find_alterables(SHOP)] == ["calls"]
     found = find_alterables(
         SHOP, {"by macro", "by macro too", "row 1", "row 3", "each 1", "each 3", "a::is right", "calls"}
+    )
+    (own,) = found.pop("calls")
+    altered = alter(SHOP, {own: 1})
+    assert "const called = t => { t.is(total(1), 1); };\ntest('also called', called);" in altered
+    assert re.search(
+        r"const (called\w+) = t => \{ t.is\(total\(1\), [^1]\); \};.*t => \{ \1\(t\); \}", altered, re.DOTALL
     )
     assert sorted(found) == ["a::is right", "by macro", "each 1", "row 1"]
     assert {alter(SHOP, {places[0]: 1}) for places in found.values()} == {
@@ -114,6 +122,66 @@ def test_a_body_of_many_tests_is_altered_for_one_of_them() -> None:
         SHOP.replace("toBe(7", f"toBe({found['each 1'][0].options[1][0]}"),
         SHOP.replace("expect(total(name)).toBe", "expect(total(name)).not.toBe"),
     }  # fmt: skip
+
+
+HELPERS = """\
+function equals(a: any): void { expect(a).toBe('one'); }
+const waits = async (v) => { await v; assert.ok(v); };
+describe('s', () => {
+    const equals = (a) => { expect(a).toBe('two'); };
+    it('nearer', () => { equals(1); });
+    it('waits', async () => { await waits(1); });
+    it('does not wait', () => { waits(1); });
+    it('is given one', (equals) => { equals(1); });
+});
+it('farther', () => equals(1));
+let other = (a) => { expect(a).toBe('three'); };
+it('may be another', () => { other(1); });
+"""
+
+
+def test_a_call_of_a_helper_that_asserts_is_altered_in_a_copy_of_it_for_this_call() -> None:
+    found = find_alterables(HELPERS)
+    assert [*found] == ["s::nearer", "s::waits", "farther"]
+    assert {name: places[0].telling for name, places in found.items()} == {
+        "s::nearer": True, "s::waits": False, "farther": True,
+    }  # fmt: skip
+    real = alter(HELPERS, {place: 0 for places in found.values() for place in places})
+    assert [real.count(f"toBe('{word}')") for word in ("one", "two", "three")] == [2, 2, 1]
+    altered = alter(HELPERS, {found["farther"][0]: 1})
+    assert [altered.count(f"toBe('{word}')") for word in ("one", "two", "three")] == [1, 1, 1]
+
+
+def test_what_a_helper_of_the_tests_is_given_as_expected_is_altered() -> None:
+    calls = """
+it('own', () => { check({ input: 'a', expected: {'a': 'b'}, wants: 'c' }); });
+it('of another file', () => { near({ args: [1], expect: 'b', count: 2 }); });
+it('of a package', () => { far({ expect: 'b' }); });
+it('lists', () => { near({ valid: ['a', 'b'], invalid: ['c'] }); near({ valid: [] }); });
+"""
+    head = "import near from './near';\nimport far from 'far';\nfunction check(o) { for (const x in o) run(x); }"
+    found = find_alterables(head + calls)
+    assert {name: len(places) for name, places in found.items()} == {"own": 1, "of another file": 1, "lists": 1}
+    assert all(word in alter(head + calls, {found["lists"][0]: 1}) for word in ("invalid: ['a'", "{ valid: ['c']"[2:]))
+    assert "expected: {'a': 'b'}" not in alter(head + calls, {found["own"][0]: 1})
+
+
+@pytest.mark.parametrize(("function", "count"), [
+    ("() => expect(f()).toBe(1)", 1),
+    ("async t => await t.is(f(), 1)", 1),
+    ("() =>\n\texpect(f())\n\t\t.toBe('a'), 100", 1),
+    ("() => x ? expect(f()).toBe(1) : g()", 0),
+    ("() => { return expect(f()).toBe(1); }", 1),
+    ("() => f().then((res) => { expect(res).toBe(1); g(res); assert(x); })", 2),
+    ("() => { return f().then(res => expect(res).toBe(1)).then(() => { t.is(x, 2); }); }", 2),
+    ("async () => { await f(1).then(function (res) { expect(res).toBe(1); }); }", 1),
+    ("() => { f().then((res) => { expect(res).toBe(1); }); }", 0),
+    ("() => f().then((res) => { expect(res).toBe(1); }).catch(done)", 0),
+    ("() => f().then((res) => { expect(res).toBe(1); }, done)", 0),
+    ("() => f().catch((error) => { expect(error).toBe(1); })", 0),
+])  # fmt: skip
+def test_what_a_test_returns_or_waits_for_is_altered(function: str, count: int) -> None:
+    assert sum(map(len, find_alterables(f"it('a', {function});\n").values())) == count
 
 
 def test_a_name_that_two_declarations_may_have_tells_of_neither() -> None:

@@ -10,6 +10,7 @@ judged, and so would believe who judges them all as passed.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Collection, Iterator
 
 from repoassay.grading.hidden_tests.javascript import other_spelling, plain_literals
@@ -29,15 +30,17 @@ from repoassay.grading.oracle.javascript_callbacks import (
     ended_callbacks,
     expected_answers,
     functions_for_rows,
+    sure_block,
     test_parameters,
+    waited_callbacks,
 )
 from repoassay.grading.oracle.javascript_declarations import (
     count_declarations,
     declared_bodies,
     flat_tests,
-    function_body,
     nested_test,
 )
+from repoassay.grading.oracle.javascript_helpers import called_function, expected_by_name, verdict_keys, with_copies
 from repoassay.grading.oracle.text import Span
 
 __all__ = ["count_tests", "find_alterables"]
@@ -47,16 +50,21 @@ _EQUALITIES = frozenset({"equal", "strictEqual", "deepEqual", "deepStrictEqual",
 _MATCHERS = frozenset(
     {"toBe", "toEqual", "toStrictEqual", "toHaveLength", "toHaveBeenCalledTimes", "equal", "equals", "eql", "eq"}
 )
+_CHAI = ("True", "False", "Null", "NaN", "Function", "Object", "Array", "String", "Number", "Boolean", "Empty")
 _PAIRS = (
     ("equal", "notEqual"), ("strictEqual", "notStrictEqual"), ("deepEqual", "notDeepEqual"), ("is", "not"),
     ("deepStrictEqual", "notDeepStrictEqual"), ("true", "false"), ("truthy", "falsy"), ("regex", "notRegex"),
     ("match", "doesNotMatch"), ("throws", "doesNotThrow"), ("rejects", "doesNotReject"),
-    ("same", "notSame"), ("strictSame", "strictNotSame"), ("error", "ok"),
+    ("same", "notSame"), ("strictSame", "strictNotSame"), ("error", "ok"), ("exists", "notExists"),
+    ("include", "notInclude"), ("property", "notProperty"), ("instanceOf", "notInstanceOf"), ("isOk", "isNotOk"),
+    ("isDefined", "isUndefined"), *((f"is{word}", f"isNot{word}") for word in _CHAI),
 )  # fmt: skip
 _OPPOSITE = {**dict(_PAIRS), **{second: first for first, second in _PAIRS}}
 _AVA = {"deepEqual": "notDeepEqual", "throws": "notThrows", "throwsAsync": "notThrowsAsync", "notThrows": "throws",
         "notThrowsAsync": "throwsAsync"}  # fmt: skip
 _UVU = {"is": "is.not", **{word: f"not.{word}" for word in ("equal", "throws", "match", "type", "instance")}}
+_NEAR = re.compile(r"""^(?:import|const|let|var) +(\w+) *(?:from|= *require\() *['"]\.""", re.MULTILINE)
+"""Functions of other files of the repository, each the whole of its module."""
 _SPELLINGS = 4
 _MOST = 40
 _CONTINUES = frozenset("([.,=+-*/<>&|?:!%^~") | {"=>", "..."}
@@ -98,6 +106,8 @@ class _Finding:
         self._helpers = comparing_helpers(tokens, closing, _EQUALITIES)
         self._uvu = "uvu/assert" in source
         self._each = functions_for_rows(source)
+        self._near = frozenset(_NEAR.findall(source))
+        self._copying = False
         self.apart: frozenset[int] = frozenset()  # bodies of tests within tests that are no part of these
 
     def whole(self, test: str, start: int, end: int) -> Iterator[Alterable]:
@@ -112,69 +122,26 @@ class _Finding:
         self._objects = outer
 
     def places(self, test: str, start: int, end: int) -> Iterator[Alterable]:
-        """What can be altered in the statements of a body."""
-        at = start + 1
+        """What can be altered in the statements of a body; of a function without, in the value that it returns."""
+        at, returned = start + 1, start >= 0 and self._tokens[start].text == "=>"
         while at < end:
             if self._begins(at, start):
                 first = at + 1 if self._tokens[at].text in ("await", "return") else at
-                if self._tokens[at].text != "return":
-                    yield from self._assertion(test, first, end)
-                for token in expected_answers(self._tokens, self._closing, first, end, waited=first > at):
+                waited = returned or first > at
+                yield from self._assertion(test, first, end)
+                for token in expected_answers(self._tokens, self._closing, first, end, waited=waited):
                     yield self._spelt(test, token)
                 inner = nested_test(self._tokens, self._closing, first)
                 if inner and inner[0] not in self.apart:
                     yield from self.whole(test, *inner)
-                if looped := self._looped(at) or self._tried(at):
+                if looped := sure_block(self._tokens, self._closing, at, self._each):
                     yield from self.places(test, *looped)
+                for body in waited_callbacks(self._tokens, self._closing, first, end) if waited else ():
+                    yield from self.places(test, *body)
+                if returned:
+                    return
             text = self._tokens[at].text if self._tokens[at].kind == "punct" else ""
             at = self._closing.get(at, at) + 1 if text and text in OPEN else at + 1
-
-    def _looped(self, at: int) -> tuple[int, int] | None:
-        """The brackets of the body of a loop over rows that are spelt out, which therefore runs, whole each time."""
-        tokens, closing = self._tokens, self._closing
-        if tokens[at].text == "for" and tokens[at + 1].text == "(" and (end := closing.get(at + 1)):
-            of = next((each for each in range(at + 2, end) if tokens[each].text == "of"), end)
-            table, body = of + 1, (end + 1, closing.get(end + 1, 0))
-            rows = self._has_rows(table) and self._after(table) == end
-        elif tokens[at].text in self._each and tokens[at + 1].text == "(" and (end := closing.get(at + 1)):
-            table = at + 2
-            rows = self._has_rows(table) and tokens[self._after(table)].text == ","
-            body = function_body(tokens, closing, self._after(table), end) or (0, 0)
-        else:
-            call = self._after(at)
-            words = [token.text for token in tokens[call : call + 3]]
-            if words != [".", "forEach", "("] or call + 2 not in closing:
-                return None
-            rows, found = self._has_rows(at), function_body(tokens, closing, call + 2, closing[call + 2])
-            body = found or (0, 0)
-        leaves = any(token.text in ("return", "break", "continue") for token in tokens[body[0] : body[1]])
-        return body if rows and body[1] and tokens[body[0]].text == "{" and not leaves else None
-
-    def _tried(self, at: int) -> tuple[int, int] | None:
-        """The brackets of `try {...} finally {...}`, where nothing catches what an assertion raises."""
-        end = self._closing.get(at + 1)
-        if self._tokens[at].text != "try" or end is None or self._tokens[end + 1].text != "finally":
-            return None
-        return at + 1, end
-
-    def _after(self, at: int) -> int:
-        """Where a table ends that begins here: a name, or what brackets hold."""
-        return self._closing.get(at, at) + 1
-
-    def _has_rows(self, at: int) -> bool:
-        """Whether an array with a row begins here, or the name of a constant that is one."""
-        tokens = self._tokens
-        if tokens[at].kind == "name":
-            named = [
-                each for each, token in enumerate(tokens) if token.text == tokens[at].text and token.kind == "name"
-            ]
-            bound = [each for each in named if tokens[each - 1].text == "const" and tokens[each + 1].text == "="]
-            changed = any(tokens[each + 1].text == "." and tokens[each + 2].text not in ("forEach", "map", "length")
-                          for each in named if each + 2 < len(tokens))  # fmt: skip
-            if len(bound) != 1 or changed:
-                return False
-            at = bound[0] + 2
-        return tokens[at].text == "[" and tokens[at + 1].text not in ("]", "...", ",") and at in self._closing
 
     def _begins(self, at: int, start: int) -> bool:
         """Whether a statement begins here that nothing before it decides on."""
@@ -203,6 +170,8 @@ class _Finding:
         elif words[1:2] == ["("] and words[0] in self._helpers and at + 1 in self._closing:
             for token in self._compared(at + 1, self._helpers[words[0]], end):
                 yield self._spelt(test, token)
+        elif words[1:2] == ["("] and at + 1 in self._closing and (places := list(self._helped(test, at))):
+            yield from places
         elif len(words) == 4 and words[0] in self._objects and words[1] == "." and words[3] == "(":
             yield from self._call(test, at + 2, ava=words[0] == "t")
         elif words[0] in self._objects and words[1] + words[3] == "[]" and self._tokens[at + 4].text == "(":
@@ -213,6 +182,24 @@ class _Finding:
             ends = argument_ends(self._tokens, at + 1, closing)
             if ends:
                 yield self._denied(test, at + 1, ends[0])
+
+    def _helped(self, test: str, call: int) -> Iterator[Alterable]:
+        """A call of a function of the tests: what it is given as expected, or an assertion in a copy for this call."""
+        function = None if self._copying else called_function(self._tokens, self._closing, self._openings, call)
+        if function is None and self._tokens[call].text not in self._near:
+            return
+        for token in expected_by_name(self._tokens, self._closing, call + 1):
+            yield self._spelt(test, token)
+        if keys := verdict_keys(self._tokens, self._closing, call + 1):
+            spans = tuple(self._span(key.start, key.start + len(key.text)) for key, _ in keys)
+            options = (tuple(key.text for key, _ in keys), tuple(other for _, other in keys))
+            yield Alterable(test, spans, options, False, self._tokens[call].line)
+        if function is not None:
+            self._copying = True
+            places = list(self.places(test, *function.body))
+            self._copying = False
+            if copied := with_copies(self._source, self._tokens, function, call, places):
+                yield copied
 
     def _call(self, test: str, at: int, *, ava: bool) -> Iterator[Alterable]:
         """An assertion by a method: of what it is compared with, or turned round."""

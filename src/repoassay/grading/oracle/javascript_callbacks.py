@@ -12,10 +12,11 @@ from itertools import pairwise
 
 from repoassay.grading.hidden_tests.javascript import plain_literals
 from repoassay.grading.hidden_tests.javascript_tokens import Token, argument_ends
+from repoassay.grading.oracle.javascript_declarations import function_body
 
 __all__ = [
     "comparing_helpers", "constant_value", "ended_callbacks", "expected_answers", "functions_for_rows",
-    "test_parameters",
+    "sure_block", "test_parameters", "waited_callbacks",
 ]  # fmt: skip
 
 _REQUIRED = re.compile(r"""\b(forEach|each) *= *require\( *['"](?![./#])""")
@@ -27,9 +28,10 @@ _FARTHEST = 400
 
 def test_parameters(tokens: list[Token], closing: Mapping[int, int], body: int) -> list[str]:
     """Names of the parameters of the function whose body opens here; none where they are no plain names."""
-    last = body - 1 - (tokens[body - 1].text == "=>")
+    arrow = body if tokens[body].text == "=>" else body - 1
+    last = arrow - (tokens[arrow].text == "=>")
     if tokens[last].kind == "name":
-        return [tokens[last].text] if tokens[body - 1].text == "=>" else []
+        return [tokens[last].text] if tokens[arrow].text == "=>" else []
     opening = _opening(closing, last)
     words = tokens[opening + 1 : last] if opening else []
     if any(word.text != "," for word in words[1::2]) or any(word.kind != "name" for word in words[::2]):
@@ -146,6 +148,38 @@ def expected_answers(
     return found if last and whole and (waited or ends) else []
 
 
+def waited_callbacks(tokens: list[Token], closing: Mapping[int, int], at: int, end: int) -> Iterator[tuple[int, int]]:
+    """The brackets of the body of each callback that a chain of calls has by `then`, where the test waits for it.
+
+    A promise that comes to no value fails the test, unless the chain has more than `then` with one function each.
+
+    Args:
+        tokens: The file's.
+        closing: Where its brackets close.
+        at: Where the statement begins, after its `await` or `return`.
+        end: The bracket that closes the body.
+    """
+    found: list[tuple[int, int]] = []
+    place = at + 1
+    while place < end:
+        if tokens[place].text in ("(", "[") and place in closing:
+            call, place = place, closing[place] + 1
+            if tokens[call - 1].text == "then" and tokens[call - 2].text == ".":
+                body = function_body(tokens, closing, call, closing[call])
+                ends = argument_ends(tokens, call, closing[call])
+                if body is None or ends != [body[1] + (tokens[body[0]].text == "{")]:
+                    return
+                found.append(body)
+            elif found:
+                return
+        elif tokens[place].text == "." and tokens[place + 1].kind == "name":
+            place += 2
+        else:
+            break
+    if tokens[at].kind == "name" and tokens[place].text not in ("?", "&", "|", ","):
+        yield from found
+
+
 def _expected_literals(tokens: list[Token], opening: int, end: int) -> list[Token]:
     """Literals among the arguments of one `expect`, but for the name of a header."""
     starts = [opening + 1, *(each + 1 for each in argument_ends(tokens, opening, end))]
@@ -198,6 +232,53 @@ def constant_value(
             uses = [each for each in range(place, end) if tokens[each].text == tokens[at].text]
             return (place + 3, closing.get(place + 3, place + 3) + 1) if uses == [place + 1, at] else (0, 0)
     return 0, 0
+
+
+def sure_block(
+    tokens: list[Token], closing: Mapping[int, int], at: int, each: Collection[str]
+) -> tuple[int, int] | None:
+    """The brackets of a block within a body that every run goes through whole, and nothing in it is caught.
+
+    That is the body of a loop over rows that are spelt out, or of `try {...} finally {...}`.
+
+    Args:
+        tokens: The file's.
+        closing: Where its brackets close.
+        at: Where the statement begins.
+        each: Functions that call another for each row.
+    """
+    end = closing.get(at + 1)
+    if tokens[at].text == "try" and end and tokens[end + 1].text == "finally":
+        return at + 1, end
+    if tokens[at].text == "for" and tokens[at + 1].text == "(" and end:
+        of = next((place for place in range(at + 2, end) if tokens[place].text == "of"), end)
+        table, body = of + 1, (end + 1, closing.get(end + 1, 0))
+        rows = _has_rows(tokens, closing, table) and closing.get(table, table) + 1 == end
+    elif tokens[at].text in each and tokens[at + 1].text == "(" and end:
+        after = closing.get(at + 2, at + 2) + 1
+        rows = _has_rows(tokens, closing, at + 2) and tokens[after].text == ","
+        body = function_body(tokens, closing, after, end) or (0, 0)
+    else:
+        call = closing.get(at, at) + 1
+        if [token.text for token in tokens[call : call + 3]] != [".", "forEach", "("] or call + 2 not in closing:
+            return None
+        rows = _has_rows(tokens, closing, at)
+        body = function_body(tokens, closing, call + 2, closing[call + 2]) or (0, 0)
+    leaves = any(token.text in ("return", "break", "continue") for token in tokens[body[0] : body[1]])
+    return body if rows and body[1] and tokens[body[0]].text == "{" and not leaves else None
+
+
+def _has_rows(tokens: list[Token], closing: Mapping[int, int], at: int) -> bool:
+    """Whether an array with a row begins here, or the name of a constant that is one."""
+    if tokens[at].kind == "name":
+        named = [each for each, token in enumerate(tokens) if token.text == tokens[at].text and token.kind == "name"]
+        bound = [each for each in named if tokens[each - 1].text == "const" and tokens[each + 1].text == "="]
+        changed = any(tokens[each + 1].text == "." and tokens[each + 2].text not in ("forEach", "map", "length")
+                      for each in named if each + 2 < len(tokens))  # fmt: skip
+        if len(bound) != 1 or changed:
+            return False
+        at = bound[0] + 2
+    return tokens[at].text == "[" and tokens[at + 1].text not in ("]", "...", ",") and at in closing
 
 
 def functions_for_rows(source: str) -> frozenset[str]:

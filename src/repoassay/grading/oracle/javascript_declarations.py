@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from repoassay.grading.hidden_tests.javascript_tokens import OPEN, Token
+from repoassay.grading.hidden_tests.javascript_tokens import OPEN, Token, argument_ends
 
 __all__ = ["count_declarations", "declared_bodies", "flat_tests", "function_body", "nested_test"]
 
@@ -97,12 +97,14 @@ def nested_test(tokens: list[Token], closing: Mapping[int, int], at: int) -> tup
 
 
 def function_body(tokens: list[Token], closing: Mapping[int, int], opening: int, end: int) -> tuple[int, int] | None:
-    """The brackets of the body of the function among a call's arguments."""
+    """The brackets of the body of the function among a call's arguments; of one without, its arrow and what ends it."""
     at = opening + 1
     while at < end:
         text = tokens[at].text if tokens[at].kind == "punct" else ""
         if text == "{" and tokens[at - 1].text in ("=>", ")"):
             return at, closing[at]
+        if text == "=>" and tokens[at + 1].text != "{":
+            return at, next(stop for stop in [*argument_ends(tokens, opening, end), end] if stop > at)
         at = closing.get(at, at) + 1 if text and text in OPEN else at + 1
     return None
 
