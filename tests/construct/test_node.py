@@ -51,6 +51,7 @@ def command(scripts: dict[str, str], *installed: str) -> NodeTestCommand:
     ("pnpm run /^unit:/", "vitest", (), ()),
     ("npm run lint; _mocha --timeout 4000 'test/**/*.js'", "mocha", ("--timeout", "4000"), ()),
     ("bnt --coverage 100", "node", (), ()),
+    ("nyc jasmine --random=true --config=spec/a.json spec/*.js", "jasmine", ("--config=spec/a.json",), ()),
 ])  # fmt: skip
 def test_a_test_script_is_read(script: str, reader: str, arguments: tuple[str, ...], before: tuple[str, ...]) -> None:
     more = {"build": "rollup -c", "lint": "eslint .", "unit:all": "vitest"}
@@ -153,6 +154,26 @@ def test_packages_are_installed_by_lock_file_or_date(files: dict[str, str], comm
     assert [each.endswith(" 'delay@^6.0.0'") for each in recipe.environment.build[1:]] == [True] * (
         "pnpm" not in command
     )
+
+
+@pytest.mark.skipif(shutil.which("npm", path="/usr/local/bin:/usr/bin:/bin") is None, reason="no node with npm")
+def test_a_newer_node_than_the_machine_has_is_installed_for_the_tests(tmp_path: Path) -> None:
+    package = {"scripts": {"test": "ava"}, "engines": {"node": ">=99"}, "devEngines": {"packageManager": {}}}
+    files = project({"package.json": json.dumps(package)})
+    made = node_recipes(find_node_tests(files), files, DAY, ())[0]
+    assert made.environment.node != ">=99" and any("one of 99 comes from" in each for each in made.derivation)
+    assert all(each.startswith("export npm_config_force=true; ") for each in made.environment.build)
+    (tmp_path / "bin").mkdir()
+    npm = tmp_path / "bin/npm"
+    npm.write_text(
+        '#!/bin/sh\ncase "$*" in *node-linux-*@^99) ;; *) exit 1;; esac\n[ "$npm_config_force" ] || exit 1\n'
+        "mkdir -p node_modules/node-linux-a/bin && echo new > node_modules/node-linux-a/bin/node\n"
+    )
+    npm.chmod(0o755)
+    (tmp_path / "repo").mkdir()
+    path = f"{tmp_path}/bin:{os.environ['PATH']}"
+    subprocess.run(["sh", "-ec", made.environment.build[-1]], cwd=tmp_path / "repo", env={"PATH": path}, check=True)
+    assert (tmp_path / "repo/node_modules/.bin/node").read_text() == "new\n"
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="no node")

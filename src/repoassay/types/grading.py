@@ -12,7 +12,7 @@ from repoassay.types.fields import InnerPath, Number, Seconds, inner_path
 
 __all__ = ["Criterion", "Grading", "HiddenTests", "Mutants", "PublishedCriteria", "Reading"]
 
-_JAVASCRIPT = frozenset({"node", "ava", "vitest", "jest", "mocha", "tap", "tape", "uvu"})
+_JAVASCRIPT = frozenset({"node", "ava", "vitest", "jest", "jasmine", "mocha", "tap", "tape", "uvu"})
 """Readers of tests that Node runs."""
 
 
@@ -111,7 +111,19 @@ class HiddenTests(Record):
     cwd: Literal["scratch", "repository"] = "scratch"
     runner: Literal["pytest", "node", "repository", "script"] = "pytest"
     reader: Literal[
-        "pytest", "unittest", "django", "sympy", "node", "ava", "vitest", "jest", "mocha", "tap", "tape", "uvu"
+        "pytest",
+        "unittest",
+        "django",
+        "sympy",
+        "node",
+        "ava",
+        "vitest",
+        "jest",
+        "jasmine",
+        "mocha",
+        "tap",
+        "tape",
+        "uvu",
     ] = "pytest"
     patch: InnerPath | None = None
     files: tuple[str, ...] = ()

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         interpreter_findings as interpreter_findings,
         release_lines as release_lines,
     )
+    from repoassay.workspace.node import node_version as node_version
     from repoassay.workspace.preparation import (
         BASE_BRANCH as BASE_BRANCH,
         DESCRIPTION as DESCRIPTION,

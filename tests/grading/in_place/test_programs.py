@@ -123,6 +123,64 @@ def test_a_class_is_named_as_by_every_pytest_though_one_before_4_marks_its_insta
     assert told == ["a.py::TestA::test_b[x::()::y]", "a.py::TestA::test_c"]
 
 
+JASMINE = """\
+class Jasmine {
+  addReporter(reporter) { this.told = reporter; }
+  execute(files) {
+    const { told } = this;
+    told.suiteStarted({ description: 's' });
+    told.specDone({ description: 'a', status: 'passed', duration: 5 });
+    told.specDone({ description: 'b', status: 'failed', failedExpectations: [{ message: 'not 1', stack: 'at x' }] });
+    told.specDone({ description: 'c', status: 'pending' });
+    told.suiteDone({ description: 's' });
+    if (!process.argv.includes('--random=false') || process.env.REPOASSAY_RESULTS) throw new Error('wrong');
+    if (files[0].startsWith('b')) process.exit(0);
+    told.jasmineDone({});
+  }
+}
+module.exports = Jasmine;
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node")
+def test_jasmine_tells_its_results_and_a_file_that_ends_before(tmp_path: Path) -> None:
+    home = tmp_path / "node_modules/jasmine"
+    (home / "bin").mkdir(parents=True)
+    (home / "package.json").write_text('{"main": "lib.js"}')
+    (home / "lib.js").write_text(JASMINE)
+    (home / "bin/jasmine.js").write_text("new (require('../lib.js'))().execute(process.argv.slice(-1));")
+    told = told_by([str(REPORTER), "--config=a.json", "a_spec.js", "b_spec.js"], "jasmine", tmp_path)
+    assert [(each["file"], each["names"], each["outcome"]) for each in told if "file" in each][:3] == [
+        ("a_spec.js", ["s", "a"], "passed"), ("a_spec.js", ["s", "b"], "failed"), ("a_spec.js", ["s", "c"], "skipped"),
+    ]  # fmt: skip
+    assert "not 1" in told[1]["message"]
+    assert [each["broken"] for each in told if "broken" in each] == ["b_spec.js"] and told[-1] == {"end": True}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node")
+def test_mocha_that_starts_itself_anew_for_options_of_node_still_tells(tmp_path: Path) -> None:
+    own = f"const runner = new (require('events'))(); require({json.dumps(str(REPORTER))})(runner); runner.emit('end');"
+    (tmp_path / "own.js").write_text(own)
+    (tmp_path / "mocha.js").write_text(
+        "require('child_process').spawnSync(process.execPath, ['--throw-deprecation', 'own.js'], {stdio: 'inherit'});"
+    )
+    for start in ("mocha.js", "own.js"):
+        assert told_by([start], "mocha", tmp_path) == [{"end": True}]
+
+
+REPORTER = Path(run.__file__).with_name("reporter.cjs")
+
+
+def told_by(words: list[str], reader: str, folder: Path) -> list[dict[str, Any]]:
+    """What node, started so, tells by the reporter's pipe."""
+    reading, writing = os.pipe()
+    env = {**os.environ, "REPOASSAY_READER": reader, "REPOASSAY_RESULTS": str(writing), "REPOASSAY_ROOT": str(folder)}
+    subprocess.run(["node", *words], cwd=folder, env=env, check=True, pass_fds=[writing])
+    os.close(writing)
+    with os.fdopen(reading) as stream:
+        return [json.loads(line) for line in stream]
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="no node")
 @pytest.mark.parametrize("kind", ["module", "commonjs"])
 def test_ava_of_either_kind_of_module_tells_its_results(kind: str, tmp_path: Path) -> None:

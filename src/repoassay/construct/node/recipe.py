@@ -12,6 +12,7 @@ from repoassay.construct.node.tests import NodeTests, string_values
 from repoassay.construct.recipe.project import Project, at
 from repoassay.text import join_names, printable, quote
 from repoassay.types import Environment
+from repoassay.workspace import node_version
 
 __all__ = ["NodeRecipe", "node_recipes"]
 
@@ -23,6 +24,13 @@ _PNPM = {"5": "7.33.7", "6": "8.15.9", "9": "9.15.9"}
 _PNPM_10 = "10.15.0"
 _OLDEST = 18
 """Of Node, where a package does not say."""
+_NODE = """\
+(cd "$(mktemp -d)" && npm install {quiet} --no-save --prefix . \
+"node-linux-$(node -p process.arch)@^{major}" && mkdir -p "$OLDPWD/node_modules/.bin" \
+&& cp node_modules/node-linux-*/bin/node "$OLDPWD/node_modules/.bin/node")"""
+"""Puts a newer Node than the machine's where programs of packages lie, which are found before the machine's."""
+_ANY_MANAGER = "export npm_config_force=true; "
+"""Has npm install in a project whose `devEngines` ask for another package manager, or another Node."""
 _KINDS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
 _ELSEWHERE = re.compile(r"(?:git|github|gitlab|bitbucket|gist|https?|ssh)[+:].*|(?!\.)[\w.-]+/[\w.-]+(?:#.*)?")
 """A package's place in place of its version: a repository or an address, which no day dates and no build reaches."""
@@ -56,6 +64,9 @@ def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tu
     home, changed = (base, tests.project) if shared else (inner, after)
     package = home.json("package.json")
     node = _oldest_node(package if at(package, "engines", "node") else inner.json("package.json"))
+    major = int(node.removeprefix(">="))
+    here = int(node_version().partition(".")[0]) if major > _OLDEST else major
+    newer = (_NODE.format(quiet=_QUIET, major=major),) if major > here else ()
     until = (day + datetime.timedelta(days=1)).isoformat()
     script, unknown = tests.command.script, tests.command.unknown
     notes = [
@@ -65,6 +76,11 @@ def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tu
         *([f"What {quote(unknown)} does, which the script test starts, is not known."] if unknown else []),
         f"Node {node}, from engines in package.json." if at(package, "engines", "node") else f"Node {node}.",
     ]  # fmt: skip
+    if newer:
+        node = f">={here}"  # which npm runs on
+        notes.append(
+            f"The Node of this machine is {here}: one of {major} comes from the npm registry, for tests alone."
+        )
     notes += [f"Before each run: {printable('; '.join(tests.command.before), 300)}."] if tests.command.before else []
     pairs = {project.root: (project.json("package.json"), other) for project, other in
              ((changed, package), (after, inner.json("package.json")))}  # fmt: skip
@@ -85,6 +101,9 @@ def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tu
             if strange and command.startswith(_INSTALL):
                 names = " ".join(map(shlex.quote, strange))
                 build = tuple(_WITHOUT.format(names=names, install=each) for each in build)
+            build = (*build, *newer)
+            if at(package, "devEngines"):
+                build = tuple(f"{_ANY_MANAGER}{each}" for each in build)
             if not shared:
                 build = tuple(f"cd {shlex.quote(tests.package)} && {{ {each}; }}" for each in build)
             environment = Environment(

@@ -23,8 +23,8 @@ _ASSIGNMENT = re.compile(r"[A-Z_][A-Z0-9_]*=.*", re.DOTALL)
 _UNSETTABLE = re.compile(r"--(?:expose[-_]gc|allow[-_]natives[-_]syntax)")
 """Options of node that NODE_OPTIONS may not have; a test that needs one fails and is told."""
 _WRAPPERS = frozenset({"c8", "nyc", "cross-env", "npx", "env", "exec", "dotenv", "--"})
-_RUNNERS = frozenset({"ava", "vitest", "jest", "mocha", "tap", "tape", "uvu"})
-_OTHERS = frozenset({"jasmine", "bun", "deno", "karma", "qunit", "wtr", "playwright", "lab",
+_RUNNERS = frozenset({"ava", "vitest", "jest", "jasmine", "mocha", "tap", "tape", "uvu"})
+_OTHERS = frozenset({"bun", "deno", "karma", "qunit", "wtr", "playwright", "lab",
                      "tsx", "ts-node", "ts-mocha", "react-scripts", "aegir", "tsdx", "poku"})  # fmt: skip
 _STARTERS = frozenset({"make", "gulp", "grunt", "jake", "node", "turbo", "nx", "lerna", "cd", "exit", "true", "tsc"})
 """Programs after which nothing tells what runs tests, so that a runner among the packages may."""
@@ -46,6 +46,7 @@ _VALUED = {
     "mocha": {"--require", "-r", "--timeout", "-t", "--ui", "-u", "--config", "--package", "--loader", "--import",
               "--extension", "--file", "--retries", "--slow", "-s", "--node-option", "-n", "--exclude", "--ignore",
               "--spec", "--reporter", "-R", "--reporter-option", "--reporter-options", "-O"},
+    "jasmine": set(),
     "tap": set(),
     "tape": {"-r", "--require", "-i", "--ignore", "--ignore-pattern"},
     "uvu": {"-r", "--require", "-i", "--ignore", "-C", "--cwd", "-c", "--color"},
@@ -61,6 +62,7 @@ _LEFT_OUT = {
             r"|--onlyChanged|--json|--outputFile|--passWithNoTests|--testPathPattern.*|--updateSnapshot|--no-coverage",
     "mocha": r"--reporter.*|-R|-O|--recursive|--watch|-w|--spec|--bail|-b|--forbid-.*|--inspect.*|--colou?rs?"
              r"|--parallel|-c|--no-colou?rs?|--check-leaks",
+    "jasmine": r"(?!--(?:config|helper|require)$).*",
     "tap": r"(?!--(?:node-arg|ts$|no-ts$)).*",
     "tape": r"(?!(?:-r|--require)$).*",
     "uvu": r"(?!(?:-r|--require)$).*",
@@ -123,7 +125,9 @@ def find_test_command(
                 last = part if name == "test" else last
     names_a_file = last is None or re.search(r"[/.]", last.text)
     unknown = last.words[0] if last and last.words[0] not in _STARTERS and not names_a_file else ""
-    reader = next((each for each in ("vitest", "jest", "mocha", "ava", "tap", "tape", "uvu") if each in packages), "")
+    reader = next(
+        (each for each in ("vitest", "jest", "mocha", "ava", "tap", "tape", "uvu", "jasmine") if each in packages), ""
+    )
     if reader and not strange:
         return NodeTestCommand(reader, unknown=unknown), ""
     return None, strange or unknown

@@ -108,11 +108,12 @@ def find_node_tests(project: Project, changed_files: Collection[str] = ()) -> No
     if strange and command is None:
         raise BadInput(
             f"The repository's tests run with {quote(strange)}, whose results are not read.",
-            "Choose a repository that tests with node --test, AVA, Vitest, Jest, Mocha, tap, tape or uvu.",
+            "Choose a repository that tests with node --test, AVA, Vitest, Jest, Jasmine, Mocha, tap, tape or uvu.",
         )
     if command is None:
         raise BadInput(
-            "No script in package.json starts tests with node --test, AVA, Vitest, Jest, Mocha, tap, tape or uvu.",
+            "No script in package.json starts tests with node --test, AVA, Vitest, Jest, Jasmine, Mocha, tap, tape or "
+            "uvu.",
             "Give tests of your own: --runner node --tests FILE.",
         )
     return _tests_of(project, project, command)

@@ -79,7 +79,7 @@ def command_of(job: dict[str, Any]) -> list[str]:
     if reader == "node":
         own = ["--test", f"--test-reporter={REPORTER}", "--test-reporter-destination=stderr"]
         return ["node", *arguments, *own, *files]
-    if reader in ("ava", "tap", "tape", "uvu"):
+    if reader in ("ava", "jasmine", "tap", "tape", "uvu"):
         return ["node", REPORTER, *arguments, *files]
     release = int(_about(reader)["version"].partition(".")[0])
     within = "_mocha" if reader == "mocha" and release < 6 else reader  # else a process of its own, without our pipe
@@ -94,7 +94,7 @@ def command_of(job: dict[str, Any]) -> list[str]:
 
 def chosen_tests(reader: str, paths: list[list[str]]) -> list[str]:
     """Options that have a runner leave out other tests, as far as it can; what it runs besides does no harm."""
-    if reader in ("tap", "tape", "uvu") or any(re.search(r" #\d+$", path[-1]) for path in paths):
+    if reader in ("jasmine", "tap", "tape", "uvu") or any(re.search(r" #\d+$", path[-1]) for path in paths):
         return []
     if reader == "ava":
         names = [path[-1] for path in paths]

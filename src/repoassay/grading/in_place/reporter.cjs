@@ -1,5 +1,5 @@
 // Tells what each test came to, from within the main process of a JavaScript runner: node's, AVA, Vitest, Jest, Mocha or,
-// as it starts them itself, of files that print TAP, by tap or tape, or of uvu's (REPOASSAY_READER). One line of JSON a test on the pipe
+// as it starts them itself, of files that print TAP, by tap or tape, of Jasmine's or uvu's (REPOASSAY_READER). One line of JSON a test on the pipe
 // REPOASSAY_RESULTS: `file`, `names` (suites, then the test), `outcome`, `seconds` and `message`; `broken` with a message
 // for a file that could not be run; `end` when all is told.
 //
@@ -16,10 +16,22 @@ const { pathToFileURL } = require('node:url');
 const write = fs.writeSync;
 const bytes = Buffer.from;
 const text = JSON.stringify;
-const pipe = Number(process.env.REPOASSAY_RESULTS);
+const pipe = opened(Number(process.env.REPOASSAY_RESULTS));
 const root = process.env.REPOASSAY_ROOT || process.cwd(); // the repository's; tests may be started below
 const MESSAGE = 4000;
 process.on('SIGUSR1', () => {}); // else anybody of our own user starts our inspector with it
+
+/** Mocha starts itself anew where options are node's (`--import`), without our pipe: it is then that of the process above. */
+function opened(number) {
+  const [own, above] = [process.pid, process.ppid].map((each) => `/proc/${each}/fd/${number}`);
+  try {
+    const anew = process.env.REPOASSAY_READER === 'mocha' && fs.readlinkSync(above).startsWith('pipe:');
+    if (anew && (!fs.existsSync(`/proc/self/fd/${number}`) || fs.readlinkSync(own) !== fs.readlinkSync(above))) {
+      return fs.openSync(above, 'w');
+    }
+  } catch {} // the process that started the runner does not let anybody look
+  return number;
+}
 
 function tell(fields) {
   for (let line = bytes(text(fields) + '\n'); line.length;) {
@@ -289,9 +301,12 @@ async function tap(words, Found) {
 }
 
 if (process.env.REPOASSAY_READER === 'ava') ava();
-if (process.env.REPOASSAY_READER === 'uvu') require('./reporter_uvu.cjs').start(process.argv.slice(2), { tell, broken });
+if (['jasmine', 'uvu'].includes(process.env.REPOASSAY_READER)) {
+  require(`./reporter_${process.env.REPOASSAY_READER}.cjs`).start(process.argv.slice(2), { tell, broken });
+}
 if (['tap', 'tape'].includes(process.env.REPOASSAY_READER)) {
   tap(process.argv.slice(2), process.env.REPOASSAY_READER === 'tap' ? Tap : Tape);
 }
-const own = { node, vitest: Vitest, jest: Jest, mocha: Mocha, 'uvu-file': { test, broken, said } };
+const within = { test, broken, said };
+const own = { node, vitest: Vitest, jest: Jest, mocha: Mocha, 'jasmine-file': within, 'uvu-file': within };
 module.exports = own[process.env.REPOASSAY_READER] ?? {};

@@ -38,13 +38,18 @@ function listen(file, { test, broken, said }) {
   process.on('exit', (status) => status && !failed && broken(file, `it ended with ${status}`));
 }
 
-/** Files of uvu's, each run by itself; ours is loaded first, as other modules may compile what is loaded after them. */
-async function start(words, { tell, broken }) {
+/** Files of uvu's; ours is loaded first, as other modules may compile what is loaded after them. */
+function start(words, told) {
   const options = [`--require=${__filename}`, ...words.filter((each) => each.startsWith('-'))];
-  const env = { ...process.env, REPOASSAY_READER: 'uvu-file' };
+  return each(words, options, 'uvu-file', told);
+}
+
+/** Files each run by itself, in a process that tells by our pipe. */
+async function each(words, options, reader, { tell, broken }) {
+  const env = { ...process.env, REPOASSAY_READER: reader, REPOASSAY_RESULTS: '3' };
   for (const file of words.filter((each) => !each.startsWith('-'))) {
     const stdio = ['ignore', 'ignore', 'inherit', Number(process.env.REPOASSAY_RESULTS)];
-    const child = spawn(process.execPath, [...options, file], { env: { ...env, REPOASSAY_RESULTS: '3' }, stdio });
+    const child = spawn(process.execPath, [...options, file], { env, stdio });
     const [, signal] = await new Promise((done) => child.on('close', (...how) => done(how)));
     if (signal) broken(file, `it ended with ${signal}`);
   }
@@ -56,4 +61,4 @@ if (process.env.REPOASSAY_READER === 'uvu-file') {
   for (const name of ['REPOASSAY_READER', 'REPOASSAY_RESULTS']) delete process.env[name];
   listen(process.argv[1], { test, broken, said });
 }
-module.exports = { start };
+module.exports = { each, start };

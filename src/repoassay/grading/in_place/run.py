@@ -28,7 +28,7 @@ _SENT = {
     "/run/service.py": "service.py",
     "/run/in_place_javascript.py": "javascript_program.py",
 }
-_REPORTERS = ("reporter.cjs", "reporter_uvu.cjs")
+_REPORTERS = ("reporter.cjs", "reporter_jasmine.cjs", "reporter_uvu.cjs")
 _SERVICE = "services/httpbin"
 _NAMES = ("httpbin.org", "www.httpbin.org", "www.google.co.uk")
 """What an environment's service is called in the world, and the other host that tests of requests redirect to."""

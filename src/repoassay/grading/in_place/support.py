@@ -41,8 +41,8 @@ _NODE_FILES = (
     "package.json", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", "yarn.lock",
     ".npmrc", ".pnpmfile.cjs", ".yarnrc*", "tsconfig*.json", "jsconfig*.json", ".swcrc", "babel.config.*", ".babelrc*",
     "*vitest.config.*", "*vitest.*.config.*", "vitest.workspace.*", "vitest.setup.*", "vite.config.*", "*jest.config.*",
-    "jest.setup.*", "jest.preset.*", ".mocharc*", "ava.config.*", "*.ava.config.*", ".taprc", ".env", ".env.*",
-    "postcss.config.*", ".postcssrc*",
+    "jasmine.json", "jest.setup.*", "jest.preset.*", ".mocharc*", "ava.config.*", "*.ava.config.*", ".taprc", ".env",
+    ".env.*", "postcss.config.*", ".postcssrc*",
 )  # fmt: skip
 """Files that decide how Node's runners find, compile and run tests, wherever they lie, or that their main process runs:
 Vite looks for PostCSS's whatever the tests import."""
