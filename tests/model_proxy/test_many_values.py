@@ -1,17 +1,22 @@
-"""Requests made of very many small values: none may hold up the loop that every attempt shares.
+"""Requests made of very many small values, or very large: none may hold up what every attempt shares.
 
 What is quadratic in them would take an hour here, and the suite's time limit ends it.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
 from model_proxy.conftest import TURN, send
+from repoassay.model_proxy import Upstream
 from repoassay.model_proxy.exchange import parse_bounded
 from repoassay.model_proxy.request_rules import confine
 from repoassay.model_proxy.request_rules.parts import JsonObject
@@ -72,3 +77,47 @@ def test_a_body_of_too_many_values_is_refused_and_a_long_text_is_not(build: Any,
     assert entry.close().calls == 1
     with pytest.raises(OverflowError):
         parse_bounded(b"[" + b"0," * 100_000 + b"0]")
+
+
+class _Patient(BaseHTTPRequestHandler):
+    """An upstream that answers once nothing more comes, and knows how much it held."""
+
+    held = most = 0
+    lock = threading.Condition()
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        with self.lock:
+            _Patient.held += 1
+            _Patient.most = max(self.most, self.held)
+            self.lock.notify_all()
+            self.lock.wait_for(lambda: self.held > 2, 1.0)
+        answer = b'{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}'
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        with self.lock:
+            _Patient.held -= 1
+        self.wfile.write(answer)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore:Sending a large body")
+def test_few_large_bodies_of_an_attempt_are_held_at_a_time(build: Any) -> None:
+    """Without it 32 requests of 300 KB, compressed, held 15 GB of the harness's memory."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Patient) as upstream:
+        threading.Thread(target=upstream.serve_forever, daemon=True).start()
+        place = f"http://127.0.0.1:{upstream.server_address[1]}/v1"
+        rig = build(TURN, upstreams=[Upstream(name="patient", base_url=place, dialects=("chat",), key_env="RIG_KEY")])
+        entry = rig.admit(model="patient/m")
+        url = entry.urls(rig.gateway.origin)["chat"] + "/chat/completions"
+        body = gzip.compress(b'{"messages":[{"role":"user","content":"' + b"x" * (9 << 20) + b'"}]}', 1)
+        with ThreadPoolExecutor(6) as pool:
+            asked = [pool.submit(send, url, body, {"Content-Encoding": "gzip"}, timeout=60) for _ in range(6)]
+            assert [one.result().status for one in asked] == [200] * 6
+        upstream.shutdown()
+    assert _Patient.most == 2 and entry.close().calls == 6

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["RequestHandler"]
 
 _BODY_TIME = 120.0
+_LARGE = 8 << 20
+"""Bytes of a body of which few are held at a time: parsed and written anew it takes six times its size."""
+_MOST_LARGE = 8
 _UNPRICED = "what the vendor may charge beside tokens is unknown: "
 
 
@@ -48,6 +52,7 @@ class RequestHandler:
         self._orphans = orphans
         self._admission = Admission()
         self._places: dict[str, asyncio.Semaphore] = {}
+        self._large = asyncio.Semaphore(_MOST_LARGE)
 
     def place(self, wire: UpstreamClient) -> asyncio.Semaphore:
         """The places of one upstream."""
@@ -133,7 +138,8 @@ class RequestHandler:
         entry.inflight += 1
         watching = asyncio.create_task(exchange.watch())
         try:
-            return await self._call(exchange, entry, dialect, route)
+            async with AsyncExitStack() as held:
+                return await self._call(exchange, entry, dialect, route, held)
         except orjson.JSONEncodeError:
             return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, "The body is nested too deeply.")
         finally:
@@ -141,9 +147,9 @@ class RequestHandler:
             entry.inflight -= 1
 
     async def _call(
-        self, exchange: Exchange, entry: AttemptSession, dialect: Vendor, route: Route
+        self, exchange: Exchange, entry: AttemptSession, dialect: Vendor, route: Route, held: AsyncExitStack
     ) -> web.StreamResponse:
-        body = await self._body(exchange, dialect)
+        body = await self._body(exchange, entry, dialect, held)
         if isinstance(body, web.Response):
             return body
         exchange.begin()
@@ -287,11 +293,19 @@ class RequestHandler:
             entry.exhaust(f"Two prompts in a row exceeded the context window of {window} tokens.")
         return exchange.refuse(dialect, ProviderTrouble.CONTEXT, dialect.too_long(prompt, window))
 
-    async def _body(self, exchange: Exchange, dialect: Vendor) -> JsonObject | web.Response:
+    async def _body(
+        self, exchange: Exchange, entry: AttemptSession, dialect: Vendor, held: AsyncExitStack
+    ) -> JsonObject | web.Response:
+        """The request's body; a large one takes a place in `held`, for what it holds while it is answered."""
         data = bytearray()
         try:
-            async with asyncio.timeout(_BODY_TIME):
+            async with asyncio.timeout(_BODY_TIME) as clock:
                 async for chunk in exchange.request.content.iter_any():
+                    if len(data) <= _LARGE < len(data) + len(chunk):
+                        clock.reschedule(None)
+                        await held.enter_async_context(entry.large)
+                        await held.enter_async_context(self._large)
+                        clock.reschedule(asyncio.get_running_loop().time() + _BODY_TIME)
                     data += chunk
                     if len(data) > self.limits.request:
                         response = exchange.refuse(
