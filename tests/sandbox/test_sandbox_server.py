@@ -222,6 +222,7 @@ class Halting(io.BytesIO):
 
 
 def test_uploads_at_a_time_keep_within_what_may_be_kept(tmp_path: Path, tree: Path) -> None:
+    (tree / "large").write_bytes(b"x" * 2**18)  # or its archive would be small beside what it takes on a disk
     digest, content = packed(tree)
     store = TreeStore(tmp_path, len(content) * 3 // 2)
     slow = Halting(content)

@@ -196,10 +196,21 @@ def test_an_archive_has_a_bounded_number_of_entries(tmp_path: Path, monkeypatch:
 def test_small_files_count_as_what_they_take_on_a_disk(tmp_path: Path) -> None:
     data = archive(entry("tree", type=tarfile.DIRTYPE), *(entry(f"tree/{number}") for number in range(100)))
     digest = hashlib.sha256(data).hexdigest()
-    store = TreeStore(tmp_path, 4 * len(data))
+    store = TreeStore(tmp_path, 7 * len(data))
     store.take("us", digest, io.BytesIO(data), len(data))
     with pytest.raises(BadInput, match="no room"), store.use("us", [digest]):
         store.take("us", "0" * 64, io.BytesIO(data), len(data))
+
+
+def test_small_files_of_one_token_take_no_room_from_another(tmp_path: Path) -> None:
+    data = archive(entry("tree", type=tarfile.DIRTYPE), *(entry(f"tree/{number}") for number in range(100)))
+    small = archive(entry("tree"))
+    store = TreeStore(tmp_path, 6 * len(data), holders=2)
+    with pytest.raises(BadInput, match="no room"):  # archives are a seventh of what these take, and more than all
+        store.take("others", hashlib.sha256(data).hexdigest(), io.BytesIO(data), len(data))
+    store.take("us", hashlib.sha256(small).hexdigest(), io.BytesIO(small), len(small))
+    assert sorted(each.name for each in tmp_path.iterdir()) == [hashlib.sha256(small).hexdigest()]
+    assert not store._reserved.total()
 
 
 @pytest.mark.parametrize(

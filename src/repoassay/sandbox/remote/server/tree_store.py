@@ -69,6 +69,7 @@ class TreeStore:
                     raise BadInput("The tree is not what its digest says: it may have been changed while it was sent.")
                 with self._lock:
                     if digest not in self._sizes:
+                        self._make_room(holder, max(taken - size, 0))  # small files take more than their archive
                         part.rename(self._folder / digest)
                         self._sizes[digest] = max(size, taken)
                     self._senders.setdefault(digest, set()).add(holder)
@@ -81,20 +82,24 @@ class TreeStore:
     def _reserve(self, holder: str, size: int) -> Iterator[None]:
         """Keep room for a tree that is being sent, so that several at a time stay below the limit too."""
         with self._lock:
-            for digest in [each for each in self._sizes if self._is_there(holder, each)]:
-                if self._has_room(holder, size):
-                    break
-                if not self._used[digest]:
-                    self._senders[digest].discard(holder)
-                    self._remove_unsent(digest)
-            if not self._has_room(holder, size):
-                raise BadInput(f"There is no room for a tree of {size} bytes.")
+            self._make_room(holder, size)
             self._reserved[holder] += size
         try:
             yield
         finally:
             with self._lock:
                 self._reserved[holder] -= size
+
+    def _make_room(self, holder: str, size: int) -> None:
+        """Remove what a holder has and no session uses until so many more bytes fit; raises `BadInput`."""
+        for digest in [each for each in self._sizes if self._is_there(holder, each)]:
+            if self._has_room(holder, size):
+                break
+            if not self._used[digest]:
+                self._senders[digest].discard(holder)
+                self._remove_unsent(digest)
+        if not self._has_room(holder, size):
+            raise BadInput(f"There is no room for a tree of {size} bytes.")
 
     def _remove_unsent(self, digest: str) -> None:
         """Remove a tree that nobody has who may use it."""
