@@ -238,17 +238,22 @@ class TaskMaking:
             self._keep_proof(whole, proven)
         proofs = validate_task(whole, self.bench, solution_only=in_place)
         doubts = tuple(f"{proof.name}: {proof.comment}" for proof in proofs if not (proof.sound and proof.stable))
-        if draft.node is not None and not doubts and not self._can_doubt(whole):
-            doubts = ("No test that must pass has an assertion that can be altered, so no pass can be doubted.",)
+        if draft.node is not None and not doubts:
+            doubts = self._undoubted(whole)
         if doubts:
             return replace(result, finding=ProofFinding.DOUBTFUL, reasons=doubts)
         return replace(result, folder=place_task(whole.path, self.bundled, self.out))
 
-    def _can_doubt(self, whole: TaskFolder) -> bool:
-        """Whether altered copies of its tests fail, where the runner's own process decides assertions."""
+    def _undoubted(self, whole: TaskFolder) -> tuple[str, ...]:
+        """Why no altered copy of its tests is known to fail, where the runner's own process decides assertions."""
         layout = lay_out(whole, self.bench.repositories, self.bench.cache, self.bench.sandbox)
         reference = self.bench.oracle.reference(whole, layout.base, layout.environment)
-        return bool(reference.twins) if reference else not capabilities_of(self.bench.sandbox).attests
+        if reference.twins if reference else not capabilities_of(self.bench.sandbox).attests:
+            return ()
+        faults = sorted({why for why in (reference.open if reference else {}).values() if "seed" in why})
+        if faults:
+            return (f"Nothing was recorded of the solution: {faults[0]}. Try again, or give --timeout.",)
+        return ("No test that must pass has an assertion that can be altered, so no pass can be doubted.",)
 
     def _keep_proof(self, whole: TaskFolder, proven: ProvenTask) -> None:
         """Spare grading the proof that was just made: the same tests, on the same tree, in the same environment."""

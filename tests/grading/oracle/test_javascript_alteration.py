@@ -152,6 +152,23 @@ def test_a_call_of_a_helper_that_asserts_is_altered_in_a_copy_of_it_for_this_cal
     assert [altered.count(f"toBe('{word}')") for word in ("one", "two", "three")] == [1, 1, 1]
 
 
+@pytest.mark.parametrize(("end", "count"), [
+    ("s.close(done);", 1),
+    ("s.close(() => { equal(g(), 2); s.close(1, done); });", 2),
+    ("done();", 1),
+    ("s.on('error', done); s.close(done);", 1),
+    ("s.on('error', () => { done(new Error('x')); }); s.close(done);", 1),
+    ("g().then(() => { equal(g(), 2); done(); }).catch(done);", 2),
+    ("g().then(() => { done(); }, done);", 1),
+    ("s.on('error', done);", 0),
+    ("s.close(done); s.end(done);", 0),
+    ("s.close(() => done);", 1),
+])  # fmt: skip
+def test_a_test_that_hands_its_end_over_is_altered_up_to_there(end: str, count: int) -> None:
+    source = f"it('a', (done) => {{\nconst s = run(() => {{\nequal(f(), 1);\n{end}\n}});\n}});\n"
+    assert sum(map(len, find_alterables(source).values())) == count
+
+
 def test_what_a_helper_of_the_tests_is_given_as_expected_is_altered() -> None:
     calls = """
 it('own', () => { check({ input: 'a', expected: {'a': 'b'}, wants: 'c' }); });
@@ -195,6 +212,9 @@ def test_a_name_that_two_declarations_may_have_tells_of_neither() -> None:
     ("const rows = [[1, 2]];\nrows.forEach(([a, b]) => { t.equal(f(a), b); t.equal(g(a), 'x'); });", 2),
     ("for (const [a, b] of [[1, 2]]) {\n\tt.equal(f(a), b);\n}", 1),
     ("t.test('b', t => { t.same(f(), g()); });\ntest('c', t => { t.ok(f()); });", 2),
+    ("for (let i = 0; i < 10; i += 5) {\n\tt.equal(f(i), 2);\n}", 1),
+    ("for (let i = 3; i < 3; i++) {\n\tt.equal(f(i), 2);\n}", 0),
+    ("for (let i = 0; i < n; i++) {\n\tt.equal(f(i), 2);\n}", 0),
     ("for (const [a, b] of rows()) {\n\tt.equal(f(a), b);\n}", 0),
     ("for (const [a, b] of []) {\n\tt.equal(f(a), b);\n}", 0),
     ("const rows = [];\nrows.forEach(([a, b]) => { t.equal(f(a), b); });", 0),

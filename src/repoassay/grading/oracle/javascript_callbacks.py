@@ -52,8 +52,8 @@ def ended_callbacks(tokens: list[Token], closing: Mapping[int, int], start: int,
         uses = [at for at in range(start + 1, end) if tokens[at].kind == "name" and tokens[at].text == name
                 and tokens[at - 1].text != "."]  # fmt: skip
         followed = {tokens[at + 1].text for at in uses}
-        if followed == {"("}:
-            ends = [at for at in uses if not _guarded(tokens, closing, at)]
+        if followed <= {"(", ")", ","}:
+            ends = [at for at in uses if not (_guarded(tokens, closing, at) or _fails(tokens, closing, at))]
         elif followed == {"."} and not _ends_itself(tokens, closing, start, end):
             ends = [at for at in uses if tokens[at + 2].text == "end" and tokens[at + 3].text == "("]
         else:
@@ -93,6 +93,19 @@ def _guarded(tokens: list[Token], closing: Mapping[int, int], at: int) -> bool:
     condition = [token.text for token in tokens[max(0, before - 3) : before + 1]]
     given = tokens[at + 2 : closing.get(at + 1, at + 2)]
     return len(given) == 1 and given[0].kind == "name" and condition == ["if", "(", given[0].text, ")"]
+
+
+def _fails(tokens: list[Token], closing: Mapping[int, int], at: int) -> bool:
+    """Whether only a failure reaches the end here: `done(new Error())`, `.catch(done)`, `.on('error', done)`."""
+    if tokens[at + 1].text == "(":
+        return [token.text for token in tokens[at + 2 : at + 4]] == ["new", "Error"]
+    before = [token.text.strip("'\"") for token in tokens[max(0, at - 3) : at]]
+    call = next((each for each in range(at, 0, -1) if closing.get(each, 0) > at), 0)
+    return (
+        before[-2:] == ["catch", "("]
+        or before == ["(", "error", ","]
+        or (tokens[call - 1].text == "then" and before[-1:] == [","])
+    )
 
 
 def _ends_itself(tokens: list[Token], closing: Mapping[int, int], start: int, end: int) -> bool:
@@ -253,7 +266,7 @@ def sure_block(
     if tokens[at].text == "for" and tokens[at + 1].text == "(" and end:
         of = next((place for place in range(at + 2, end) if tokens[place].text == "of"), end)
         table, body = of + 1, (end + 1, closing.get(end + 1, 0))
-        rows = _has_rows(tokens, closing, table) and closing.get(table, table) + 1 == end
+        rows = _counted(tokens, at + 2) or (_has_rows(tokens, closing, table) and closing.get(table, table) + 1 == end)
     elif tokens[at].text in each and tokens[at + 1].text == "(" and end:
         after = closing.get(at + 2, at + 2) + 1
         rows = _has_rows(tokens, closing, at + 2) and tokens[after].text == ","
@@ -266,6 +279,14 @@ def sure_block(
         body = function_body(tokens, closing, call + 2, closing[call + 2]) or (0, 0)
     leaves = any(token.text in ("return", "break", "continue") for token in tokens[body[0] : body[1]])
     return body if rows and body[1] and tokens[body[0]].text == "{" and not leaves else None
+
+
+def _counted(tokens: list[Token], at: int) -> bool:
+    """Whether a loop begins here that counts from a number up to a larger one: `let i = 0; i < 3; ...`."""
+    words = [token.text for token in tokens[at : at + 8]]
+    start, end = (words[3], words[7]) if len(words) == 8 else ("", "")
+    spelt = start.isdecimal() and end.isdecimal() and int(start) < int(end)
+    return spelt and words == ["let", words[1], "=", start, ";", words[1], "<", end]
 
 
 def _has_rows(tokens: list[Token], closing: Mapping[int, int], at: int) -> bool:
