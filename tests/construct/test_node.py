@@ -21,6 +21,7 @@ from repoassay.errors import BadInput
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Sandbox
 from repoassay.tasks.suite import find_suite
+from repoassay.workspace import node_version
 
 DAY = datetime.date(2024, 5, 6)
 TEST = "import test from 'ava';\n\ntest('a', t => {\n\tt.is(1, 1);\n});\n"
@@ -174,6 +175,20 @@ def test_a_newer_node_than_the_machine_has_is_installed_for_the_tests(tmp_path: 
     path = f"{tmp_path}/bin:{os.environ['PATH']}"
     subprocess.run(["sh", "-ec", made.environment.build[-1]], cwd=tmp_path / "repo", env={"PATH": path}, check=True)
     assert (tmp_path / "repo/node_modules/.bin/node").read_text() == "new\n"
+
+
+@pytest.mark.skipif(shutil.which("npm", path="/usr/local/bin:/usr/bin:/bin") is None, reason="no node with npm")
+@pytest.mark.parametrize(("script", "text", "newer"), [
+    ("node --test", "import a from '../src/a.ts'\ntest('a', () => {})", True),
+    ("node --import tsx --test", "import a from '../src/a.ts'\ntest('a', () => {})", False),
+    ("node --test", "import a from '../src/a.js'\ntest('a', () => {})", False),
+    ("ava", "import a from '../src/a.ts'\ntest('a', () => {})", False),
+])  # fmt: skip
+def test_tests_that_load_types_by_node_alone_get_a_node_that_takes_them(script: str, text: str, newer: bool) -> None:
+    files = project({"package.json": json.dumps({"scripts": {"test": script}}), "test/a.test.mjs": text})
+    made = node_recipes(find_node_tests(files), files, DAY, ())[0]
+    here = node_version().partition(".")[0]
+    assert any("node-linux" in each for each in made.environment.build) is (newer and int(here) < 24)
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="no node")

@@ -16,6 +16,8 @@ from repoassay.workspace import node_version
 
 __all__ = ["NodeRecipe", "node_recipes"]
 
+_LOOKED_AT = 50
+"""Files of tests that are read for what they load."""
 _QUIET = "--ignore-scripts --no-audit --no-fund --include=dev"
 _INSTALL = f"npm install {_QUIET} --no-package-lock"
 _NPM_LOCKS = ("package-lock.json", "npm-shrinkwrap.json")
@@ -24,6 +26,9 @@ _PNPM = {"5": "7.33.7", "6": "8.15.9", "9": "9.15.9"}
 _PNPM_10 = "10.15.0"
 _OLDEST = 18
 """Of Node, where a package does not say."""
+_READS_TYPES = 24
+"""Of Node, the first with long support that takes files of TypeScript as they are from its beginning."""
+_TYPED = re.compile(r"""(?:\bfrom|^import)\s*["']\.[^"'\n]*\.[mc]?ts["']""", re.MULTILINE)
 _NODE = """\
 (cd "$(mktemp -d)" && npm install {quiet} --no-save --prefix . \
 "node-linux-$(node -p process.arch)@^{major}" && mkdir -p "$OLDPWD/node_modules/.bin" \
@@ -64,7 +69,7 @@ def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tu
     home, changed = (base, tests.project) if shared else (inner, after)
     package = home.json("package.json")
     node = _oldest_node(package if at(package, "engines", "node") else inner.json("package.json"))
-    major = int(node.removeprefix(">="))
+    major = max(int(node.removeprefix(">=")), _READS_TYPES if _as_they_are(tests) else 0)
     here = int(node_version().partition(".")[0]) if major > _OLDEST else major
     newer = (_NODE.format(quiet=_QUIET, major=major),) if major > here else ()
     until = (day + datetime.timedelta(days=1)).isoformat()
@@ -205,6 +210,15 @@ def _oldest_node(package: object) -> str:
     """The lowest of the major versions that engines allows."""
     versions = re.findall(r"(?<![\d.])(\d{1,2})(?=[.\s|x*]|$|\))", str(at(package, "engines", "node") or ""))
     return f">={max(4, min(map(int, versions)))}" if versions else f">={_OLDEST}"
+
+
+def _as_they_are(tests: NodeTests) -> bool:
+    """Whether tests load files of TypeScript by node alone, which compiles none."""
+    compiled = any(re.match(r"--(?:import|loader|experimental|require|r\b)|-r$", each) for each in tests.arguments)
+    if tests.reader != "node" or compiled or "NODE_OPTIONS" in tests.command.variables:
+        return False
+    own = [path for path in tests.project.files if tests.is_test(path)]
+    return any(path.endswith((".ts", ".mts")) or _TYPED.search(tests.project.text(path)) for path in own[:_LOOKED_AT])
 
 
 def _added(after: object, before: object) -> list[str]:
