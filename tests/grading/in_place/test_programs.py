@@ -168,6 +168,39 @@ def test_mocha_that_starts_itself_anew_for_options_of_node_still_tells(tmp_path:
         assert told_by([start], "mocha", tmp_path) == [{"end": True}]
 
 
+LEFT_OPEN = """\
+const runner = new (require('events'))();
+require(process.argv[process.argv.indexOf('--reporter') + 1])(runner);
+const test = { file: 'a.js', titlePath: () => ['a'], duration: 1 };
+OUTCOME;
+runner.emit('end');
+setTimeout(() => require('fs').writeFileSync('late', ''), SECONDS * 1000);
+"""
+RUNS = """\
+import sys, types
+from repoassay.grading.in_place import javascript_program as program
+program.REPORTER = sys.argv[1]
+told = types.SimpleNamespace(tell=lambda *each: print(each[:2]), hook=types.SimpleNamespace(start=lambda: None))
+job = {"root": ".", "package": "", "before": [], "reader": "mocha", "arguments": [], "files": ["a.js"], "only": []}
+print(program.run_node_tests(job, told))
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node")
+def test_a_runner_that_a_failed_test_keeps_from_ending_is_ended_and_any_other_is_waited_for(tmp_path: Path) -> None:
+    home = tmp_path / "node_modules/mocha"
+    home.mkdir(parents=True)
+    (home / "package.json").write_text('{"version": "11.0.0", "bin": {"mocha": "mocha.js"}}')
+    argv = [sys.executable, "-c", RUNS, str(REPORTER)]
+    for outcome, told, seconds in (("fail", "failed", "100"), ("pass", "passed", "1")):
+        source = LEFT_OPEN.replace("OUTCOME", f"runner.emit('{outcome}', test, new Error('x'))")
+        (home / "mocha.js").write_text(source.replace("SECONDS", seconds))
+        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=90, check=True)
+        assert done.stdout == f"('a.js::a', '{told}')\n0\n"
+        assert (tmp_path / "late").exists() is (told == "passed")
+
+
 REPORTER = Path(run.__file__).with_name("reporter.cjs")
 
 

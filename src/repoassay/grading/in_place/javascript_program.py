@@ -57,6 +57,9 @@ def run_node_tests(job: dict[str, Any], results: Any) -> int:
                     break
             else:  # nothing is left to read, whoever holds the pipe open
                 over = bool(os.waitpid(runner, os.WNOHANG)[0])
+                if not over and report.ended and report.failed:  # what a failed test left open may never end
+                    os.kill(runner, 9)
+                    over = True
     if not report.ended:
         os._exit(4)  # without the line that says that all was told
     return 0
@@ -133,7 +136,7 @@ class _Told:
 
     def __init__(self, results: Any) -> None:
         self._results, self._rest, self._seen = results, b"", {}  # type: ignore[var-annotated]
-        self.ended = False
+        self.ended = self.failed = False
 
     def hear(self, piece: bytes) -> None:
         """Take what was read."""
@@ -153,9 +156,11 @@ class _Told:
         if "end" in event:
             self.ended = True
         elif "broken" in event:
+            self.failed = True
             self._results.broken(str(event["broken"]), str(event.get("message", "")))
         else:
             outcome = event["outcome"] if event.get("outcome") in _OUTCOMES else "error"
+            self.failed |= outcome not in ("passed", "skipped")
             name = "::".join([str(event.get("file")), *map(str, event.get("names") or [])])
             count = self._seen[name] = self._seen.get(name, 0) + 1
             name += f" #{count}" if count > 1 else ""
