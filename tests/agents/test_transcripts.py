@@ -206,6 +206,19 @@ def test_mini_swe_agent_of_version_2_has_its_commands_out_of_texts_and_responses
     assert step.observations[0].text == "ok\n" and step.usage == Usage(input=7, output=3)
 
 
+def test_mini_swe_agent_paid_for_an_answer_that_stands_in_the_complaint_about_it(tmp_path: Path) -> None:
+    answer = {
+        "choices": [{"message": {"content": "I am done."}}],
+        "usage": {"prompt_tokens": 7, "completion_tokens": 3},
+    }
+    complaint = {"role": "user", "content": "No tool calls found.", "extra": {"response": answer, "cost": 0.5}}
+    found = mini(tmp_path, [complaint], "mini-swe-agent-2.4")
+    assert [(step.source, step.text) for step in found.steps] == [
+        (Source.AGENT, "I am done."), (Source.USER, "No tool calls found."),
+    ]  # fmt: skip
+    assert found.own.usage == Usage(input=7, output=3) and found.steps[0].dollars == 0.5
+
+
 def test_a_hostile_text_of_mini_swe_agent_is_searched_in_no_time(tmp_path: Path) -> None:
     started = time.monotonic()
     for text in ("```bash\n" * 20_000, "<mswea_bash_command>" * 9_000, "```bash\n" + "a\n" * 90_000, "``" * 90_000):

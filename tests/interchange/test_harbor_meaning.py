@@ -20,6 +20,11 @@ if [ $? -eq 0 ]; then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/ve
 """
 TEST = "def test_sum():\n    assert open('/app/sum.txt').read().strip() == '8'\n"
 NAMED = ("test_sum.py::test_sum",)
+STRICT = """\
+#!/bin/bash -e
+[[ $- == *e* && $(cat /app/sum.txt) == 8 ]]
+echo 1 > /logs/verifier/reward.txt
+"""
 
 
 def written(place: Path, files: dict[str, str]) -> Path:
@@ -227,6 +232,7 @@ def test_a_link_behind_a_link_is_looked_at_as_a_whole(tmp_path: Path) -> None:
     [
         pytest.param(LEFT, id="left among the logs of the agent"),
         pytest.param({**LEFT, "tests/test.sh": UV}, id="both"),
+        pytest.param({"tests/test.sh": STRICT}, id="run by what the first line names"),
     ],
 )
 def test_it_is_proven(tmp_path: Path, files: dict[str, str]) -> None:
@@ -235,12 +241,26 @@ def test_it_is_proven(tmp_path: Path, files: dict[str, str]) -> None:
     assert [proof["state"] for proof in data_of(done.stdout)["proofs"]] == ["proven"], done.stdout
 
 
+@pytest.mark.long
+def test_a_solution_is_run_by_what_its_first_line_names(tmp_path: Path) -> None:
+    source = written(tmp_path, {"solution/solve.sh": "#!/bin/bash -e\nfalse\necho 8 > /app/sum.txt\n"})
+    done = repoassay("import", source, "--as", "harbor", "--out", tmp_path / "suite", "--prove", "--json", cwd=tmp_path)
+    assert [proof["state"] for proof in data_of(done.stdout)["proofs"]] == ["unproven"], done.stdout
+
+
+@pytest.mark.parametrize("lines", [SCRIPT.replace("\n", "\r\n"), SCRIPT.replace("-rA\n", "-rA\r\n")])
+def test_carriage_returns_refuse_a_script(tmp_path: Path, lines: str) -> None:
+    (written(tmp_path, {}) / "tests/test.sh").write_bytes(lines.encode())
+    done = import_suite("harbor", tmp_path / "theirs", tmp_path / "suite", no_bench)
+    assert ["carriage returns" in refusal.why for refusal in done.refused] == [True]
+
+
 def test_variables_of_the_tests_are_not_shown_to_agents(tmp_path: Path) -> None:
     told = '[environment.env]\nLIMIT = "3"\n[verifier.env]\nANSWER = "it\'s 8"\n'
     folder = converted(tmp_path, {"task.toml": told, "tests/check.sh": "echo $ANSWER"})
     assert isinstance(folder, TaskFolder)
     assert folder.task.environment.variables == {"LIMIT": "3"}
-    assert (folder.tests / "test.sh").read_text().startswith("export ANSWER='it'\"'\"'s 8'\n")
+    assert (folder.tests / "test.sh").read_text().startswith("#!/bin/bash\nexport ANSWER='it'\"'\"'s 8'\n")
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,8 @@ def test_packages_of_the_tests_own_image_are_taken(convert: Convert) -> None:
 
 
 def test_a_python_environment_of_the_tests_own_image_is_the_tasks_own(convert: Convert) -> None:
-    own = "FROM debian\nENV V=/opt/checks\nRUN uv venv $V && $V/bin/pip install six\nCOPY test.sh /tests/\n"
-    script = f"/opt/checks/bin/{SCRIPT}"
+    own = "FROM debian\nWORKDIR /app\nENV V=/opt/v\nRUN uv venv $V && $V/bin/pip install six\nCOPY test.sh /tests/\n"
+    script = f"/opt/v/bin/{SCRIPT}"
     done = convert({"task.toml": SEPARATE, "tests/Dockerfile": own, "tests/test.sh": script})
     tests = taken(done).grading.tests
     assert tests is not None and tests.runner == "pytest"

@@ -39,14 +39,16 @@ FILES = {
 FORGED = "mkdir -p /app/out && echo 8 > /app/out/sum.txt && "
 
 
+def no_bench() -> GradingContext:
+    """Nothing of these tasks runs while they are converted."""
+    raise AssertionError("something was to run")
+
+
 def converted(place: Path, changed: dict[str, str]) -> TaskFolder:
     for name, text in {**FILES, **changed}.items():
         file = place / "theirs/sums" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-
-    def no_bench() -> GradingContext:
-        raise AssertionError("something was to run")
 
     done = import_suite("harbor", place / "theirs", place / "suite", no_bench)
     assert done.refused == []
@@ -66,9 +68,22 @@ def test_its_variables_folder_and_artifacts_are_those_of_the_tests(tmp_path: Pat
     state = folder.task.state
     assert state is not None and state.artifacts == ("/app/out", "/logs/artifacts")
     script = (folder.tests / "test.sh").read_text()
-    begins = "unset LIMIT PYTHONPATH\nexport SHARED=b\nexport OWN=/app/out\n[ ! -d /app/out ] || cd /app/out\n"
+    begins = (
+        "#!/bin/bash\nunset LIMIT PYTHONPATH\nexport SHARED=b\nexport OWN=/app/out\n[ ! -d /app/out ] || cd /app/out\n"
+    )
     assert script.startswith(begins), script
     assert folder.task.environment.variables["PYTHONPATH"] == "/app/out"
+
+
+def test_an_image_of_the_tests_without_a_folder_stands_in_the_root(tmp_path: Path) -> None:
+    tests = {
+        "tests/Dockerfile": "FROM debian:12\nCOPY test.sh check.py /tests/\n",
+    }
+    assert "\n[ ! -d / ] || cd /\n" in (converted(tmp_path, tests).tests / "test.sh").read_text()
+    script = f'if [ "$PWD" = "/" ]; then exit 1; fi\n{SCRIPT}'
+    (tmp_path / "theirs/sums/tests/test.sh").write_text(script)
+    done = import_suite("harbor", tmp_path / "theirs", tmp_path / "refused", no_bench)
+    assert [refusal.why[:21] for refusal in done.refused] == ["Harbor passes nobody:"]
 
 
 def test_a_folder_that_task_toml_names_is_that_of_the_tests_too(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ FROM python:3.11-slim
 WORKDIR /app
 RUN mkdir -p /app/reports
 COPY --from=maker /app/data /app/data
-COPY --from=0 /build/notes.txt /app/notes/
+COPY --from=0 /made/notes.txt /app/notes/
 COPY kept.txt /app/kept.txt
 RUN cat data/parcels.txt kept.txt > both.txt
 """
@@ -32,7 +32,8 @@ MAKES = """\
 import os
 os.makedirs("/app/data", exist_ok=True)
 open("/app/data/parcels.txt", "w").write("3\\n5\\n")
-open("/build/notes.txt", "w").write("made\\n")
+os.makedirs("/made", exist_ok=True)
+open("/made/notes.txt", "w").write("made\\n")
 open("/build/answer.txt", "w").write("8\\n")
 """
 FILES = {

@@ -50,7 +50,7 @@ class ReferenceAgent:
         """The command for one task."""
         solution = layout.folder.solution
         files: dict[str, FileEdit | None] = {
-            f"/run/solution/{path.relative_to(solution).as_posix()}": FileEdit(path.read_bytes())
+            f"/run/solution/{path.relative_to(solution).as_posix()}": FileEdit(path.read_bytes(), path.suffix == ".sh")
             for path in sorted(solution.rglob("*"))
             if path.is_file() and "__pycache__" not in path.parts
         }
@@ -69,9 +69,9 @@ class ReferenceAgent:
 
 
 def _solve(layout: PreparedTask, limits: Limits, files: dict[str, FileEdit | None]) -> Command:
-    """Run `solve.sh`, which finds its own folder at /solution too."""
+    """Run `solve.sh` by what its first line names, else bash; it finds its own folder at /solution too."""
     edits = {**files, **{f"/{place.removeprefix('/run/')}": edit for place, edit in files.items()}}
-    return in_workspace(layout, limits, ("/bin/bash", "/solution/solve.sh"), edits=edits)
+    return in_workspace(layout, limits, ("/bin/bash", "-c", '"$0"', "/solution/solve.sh"), edits=edits)
 
 
 def _make(layout: PreparedTask, limits: Limits, files: dict[str, FileEdit | None]) -> Command:

@@ -24,7 +24,7 @@ from repoassay.interchange.hidden_test_text import absolute_paths
 from repoassay.interchange.image_accounts import check_working_account
 from repoassay.interchange.image_agents import check_agents_unnamed
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal, absolute_place
-from repoassay.interchange.image_of_tests import add_image_of_tests
+from repoassay.interchange.image_of_tests import GUARDS_ROOT, add_image_of_tests
 from repoassay.interchange.image_recipe import read_image
 from repoassay.interchange.image_stages import package_of
 from repoassay.interchange.image_toolchains import moved_places, moved_text
@@ -39,7 +39,6 @@ _MOST_FOLDERS = 200_000
 _MOST_SHOWN = 12
 _INSTALLS = re.compile(r"\b(pip|poetry|apt|conda|npm|yarn|pnpm|gem)(?:3|-get)? (?:-\S+ )*install\b")
 _NEGATED = re.compile(r"\b(not|never|no|without|already)\b|n't\b", re.IGNORECASE)
-_IN_ROOT = re.compile(r"""["']?\$(PWD|\{PWD\}|\(pwd\))["']? *==? *["']?/["']?(\s|\])""")
 
 
 class HarborTasks:
@@ -177,7 +176,7 @@ def _named_folder(instruction: str, script: str) -> str:
 
     Scripts that follow the usual template give no reward to who stands in `/`: such a task passes nobody.
     """
-    if _IN_ROOT.search(script):
+    if GUARDS_ROOT.search(script):
         return "/"
     places = state_places((), absolute_paths(instruction), ())
     return next((place for path in absolute_paths(instruction) for place in places if path.startswith(place)), "/")

@@ -67,7 +67,7 @@ def read_tests(
         rewards: Whether the script writes a reward, or its exit code says the result.
         asks: Whether they ask a model, which a script alone is let to.
         own: What lays files that they bring, or sets variables that are theirs; a script alone can begin with it.
-        before: What a script begins with, where they are run as one.
+        before: What a script begins with in an image of the tests' own: its variables and folder.
 
     Raises:
         ImportRefusal: They cannot be run here.
@@ -91,7 +91,7 @@ def read_tests(
     if script is not None and rewards:
         check_isolated(task_text(script.parent, script.name), programs, image.pip)
     refusal = None
-    if not asks and not own:
+    if not (asks or own or "cd /" in before):  # by name they would stand where the agent does
         try:
             named = _by_name(tests, script, image, found, looked_at)
             if rewards and script is not None:
@@ -106,12 +106,17 @@ def read_tests(
     assert script is not None
     _check_own(_script_text(script, image), _script_name(script), image.work, {*image.files, *shown})
     scripted = _by_script(script, image, found, shown, looked_at, rewards=rewards)
-    return replace(scripted, files={**scripted.files, script.name: before + own + scripted.files[script.name]})
+    text = before + own + scripted.files[script.name]
+    if rewards and not text.startswith("#!"):  # it is run by what its first line names, which need not be bash
+        text = "".join(re.findall(r"\A#!.*\n", task_text(script.parent, script.name))) + text
+    return replace(scripted, files={**scripted.files, script.name: text})
 
 
 def _script_text(script: Path, image: ImageRecipe) -> str:
     """A script, whose Python environments are the task's own: those of the image are the agent's to change."""
     text = task_text(script.parent, script.name)
+    if "\r\n" in text:
+        raise ImportRefusal("Its test script has carriage returns, which belong to its words.", _script_name(script))
     for folder in image.venvs:
         programs = rf"{re.escape(folder)}/bin/(?=(python[\d.]*|pip3?|pytest|uv)\b)"
         text = re.sub(rf"(?m)(^|&&|;|\bif|!|\bexec)(\s*){programs}", r"\1\2", text)

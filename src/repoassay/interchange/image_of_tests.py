@@ -8,13 +8,17 @@ from collections.abc import Collection, Iterable
 from pathlib import Path, PurePosixPath
 
 from repoassay.interchange.build_hosts import MODULES_KEPT
+from repoassay.interchange.harbor_tests import task_text
 from repoassay.interchange.hidden_test_text import absolute_paths
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal, absolute_place
 from repoassay.interchange.image_programs import stand_in
 from repoassay.interchange.image_recipe import read_image
 from repoassay.interchange.state_task import is_free
 
-__all__ = ["add_image_of_tests"]
+__all__ = ["GUARDS_ROOT", "add_image_of_tests"]
+
+GUARDS_ROOT = re.compile(r"""["']?\$(PWD|\{PWD\}|\(pwd\))["']? *==? *["']?/["']?(\s|\])""")
+"""The usual template's question whether it stands in `/`, where it gives no reward."""
 
 _NAME = "tests/Dockerfile"
 _MOST_FILES = 2_000
@@ -44,6 +48,8 @@ def add_image_of_tests(
         ImportRefusal: It has files where only the machine has some, or commands that the agent's image has not.
     """
     other = read_image(folder / _NAME, folder / "tests", _NAME)
+    if other.work == "/" and not stays and GUARDS_ROOT.search(task_text(folder / "tests", "test.sh")):
+        raise ImportRefusal("Harbor passes nobody: its tests stand in /, where their script gives no reward.", _NAME)
     stand_ins = [stand_in(place) for place in other.venvs]
     known = {re.sub(r"^cd \S+ && ", "", command) for command in (*stand_ins, *image.build)}
     for command in other.build:
@@ -93,7 +99,7 @@ def _surroundings(image: ImageRecipe, other: ImageRecipe, known: Collection[str]
         if image.variables.get(name) != value
         and all(path.startswith("/tests") or _above(path) & {*known} for path in absolute_paths(value))
     ]
-    if not stays and other.work not in ("/", image.work):
+    if not stays and (other.work == "/" or other.work != image.work):
         lines.append(f"[ ! -d {shlex.quote(other.work)} ] || cd {shlex.quote(other.work)}")
     return "".join(f"{line}\n" for line in lines)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from repoassay.interchange.image_file import ImageRecipe
+from repoassay.interchange.state_task import is_free
 
 __all__ = ["ImageStage", "copy_command", "join_stages", "package_of"]
 
@@ -48,6 +49,9 @@ def join_stages(stages: list[ImageStage], last: ImageRecipe) -> None:
     recipes = [*(stage.recipe for stage in stages), last]
     if len({place for recipe in recipes for place in recipe.files}) < sum(len(recipe.files) for recipe in recipes):
         raise ValueError("Its Dockerfile builds in several stages, which have files at the same place.")
+    for stage in stages:  # a stage may leave what is copied where none of its files lies
+        parents = (str(PurePosixPath(source).parent) for source in stage.copied if is_free(source))
+        stage.recipe.folders += dict.fromkeys(parents)
     named = {package_of(wanted) for wanted in last.pip}
     tops = sorted({f"/{PurePosixPath(folder).parts[1]}" for recipe in recipes for folder in _folders(recipe)})
     for stage in stages:

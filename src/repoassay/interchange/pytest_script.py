@@ -49,16 +49,14 @@ def read_test_script(text: str, name: str, work: str) -> PytestScript:
         ImportRefusal: It does something else than running pytest on files of its own folder.
     """
     found = PytestScript()
-    joined = re.sub(r"\\\n", " ", text.replace("\r\n", "\n"))
-    number = 1
-    for line in joined.split("\n"):
+    joined = re.sub(r"\\\n", " ", text)
+    for number, line in enumerate(joined.split("\n"), 1):
         step = re.sub(r"\s+", " ", line.strip()).rstrip(";")
         try:
             if step.rstrip("/") != f"cd {work}":
                 _take(step.removesuffix("; then"), found)
         except ValueError as error:
             raise ImportRefusal(str(error), name, number, step) from error
-        number += 1
     if not found.files:
         raise ImportRefusal("Its test script runs no pytest on files of its own.", name)
     return found
@@ -81,7 +79,7 @@ def check_reward(text: str, name: str) -> None:
         ImportRefusal: It writes none, or one that other commands decide: such a script has to run as it is.
     """
     check_reward_place(text, name)
-    joined = re.sub(r"\\\n", " ", text.replace("\r\n", "\n"))
+    joined = re.sub(r"\\\n", " ", text)
     lines = [" ".join(line.split()) for line in joined.split("\n") if line.strip() and not line.strip().startswith("#")]
     writes = [line for line in lines if re.search(r"reward\w*\.(txt|json)|\$\{?REWARD", line)]
     if not any(">" in line for line in writes):

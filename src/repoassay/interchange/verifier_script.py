@@ -97,7 +97,7 @@ def read_verifier(text: str, name: str) -> VerifierScript:
     found = VerifierScript(reads_report="ctrf" in besides)
     kept: list[str] = []
     ends: list[str] = []
-    number, lines = 0, text.replace("\r\n", "\n").split("\n")
+    number, lines = 0, text.split("\n")
     while number < len(lines):
         first, line = number + 1, lines[number]
         number += 1

@@ -99,10 +99,10 @@ class HiddenTests(Record):
     a compilation of what they import; the tests run whatever becomes of them. `package` is the folder of the
     repository in which JavaScript tests and these commands are started, where that is not its root.
 
-    With `runner` "script", of state tasks alone, there is one id, `FILE::__script__`: bash runs the file, which writes
-    a reward to `/logs/verifier/reward.txt` or `reward.json`, and the task is passed with 1 or more. `keys` are
-    variables in which it looks for the key of a provider whose models it asks, such as `OPENAI_API_KEY = "openai"`; it
-    is given a session of the model proxy there. Those of `optional_keys` may be missing.
+    With `runner` "script", of state tasks alone, there is one id, `FILE::__script__`: what its first line names, else
+    bash, runs the file, which writes a reward to `/logs/verifier/reward.txt` or `reward.json`, and the task is passed
+    with 1 or more. `keys` are variables in which it looks for the key of a provider whose models it asks, such as
+    `OPENAI_API_KEY = "openai"`; it is given a session of the model proxy there. Those of `optional_keys` may lack.
     """
 
     fail_to_pass: Annotated[tuple[str, ...], Field(min_length=1)]

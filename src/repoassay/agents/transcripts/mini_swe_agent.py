@@ -62,6 +62,11 @@ def _step(message: dict[str, Any], building: Building) -> Usage | None:
             dollars=money(extra.get("cost")) or None,
         )  # fmt: skip
         return usage
+    refused: Usage | None = None
+    if role == "user" and (answer := mapping(extra, "response")):  # without a command: kept in the complaint about it
+        said = [chat_text(mapping(choice, "message").get("content")) for choice in entries(answer.get("choices"))]
+        refused = Chat.read_usage(mapping(answer, "usage"))
+        building.step(Source.AGENT, "\n".join(said), time=time, usage=refused, dollars=money(extra.get("cost")) or None)
     if (
         role == "tool"
         or message.get("type") == "function_call_output"
@@ -75,7 +80,7 @@ def _step(message: dict[str, Any], building: Building) -> Usage | None:
         building.observe(None, text, failed=code not in ("", "0"), time=time)
     elif role in {"system", "user"}:
         building.step(Source(role), chat_text(message.get("content")), time=time)
-    return None
+    return refused
 
 
 def _message_parts(message: dict[str, Any], extra: dict[str, Any]) -> tuple[str, list[StepCall]]:

@@ -89,7 +89,7 @@ def _run(
         }
         done = sandbox.run(
             Command(
-                argv=("/bin/bash", f"/tests/{test.partition('::')[0]}"),
+                argv=("/bin/bash", "-c", '"$0"', f"/tests/{test.partition('::')[0]}"),
                 env={"HOME": _HOME, "TEST_DIR": "/tests", **test_variables(folder.task, environment), **models.env},
                 cwd=state.work,
                 mounts=(*state_mounts(state, base), Mount(environment, "/env")),
