@@ -72,6 +72,13 @@ def links(page: bytes) -> list[str]:
     return [part.partition('"')[0].partition("#")[0] for part in page.decode().split('href="')[1:]]
 
 
+def test_tools_wait_for_the_relay_longer_than_it_waits_for_an_index(opened: Opened) -> None:
+    """A busy machine's index once took two minutes, and a tool gives up after half a minute by itself."""
+    env = opened()[1]
+    assert min(int(env[name]) for name in ("UV_HTTP_TIMEOUT", "PIP_DEFAULT_TIMEOUT")) > 2 * 60
+    assert opened(UV_HTTP_TIMEOUT="5")[1]["UV_HTTP_TIMEOUT"] == "5"
+
+
 def test_a_file_is_downloaded_once_and_looked_at_again_whenever_it_is_used(
     index: Index, opened: Opened, tmp_path: Path
 ) -> None:

@@ -113,6 +113,8 @@ class Relay:
         here = f"http://127.0.0.1:{port}/{self._secret}"
         first, *more = (f"{here}/python/{number}/" for number in range(len(self._python)))
         env = {"UV_DEFAULT_INDEX": first, "PIP_INDEX_URL": first, "npm_config_registry": f"{here}/node/"}
+        for name in ("UV_HTTP_TIMEOUT", "PIP_DEFAULT_TIMEOUT"):  # the relay itself gives up on an index
+            env[name] = dict(self._indexes.settings).get(name, "600")
         if more:
             env["UV_INDEX"] = env["PIP_EXTRA_INDEX_URL"] = " ".join(more)
         if self._indexes.links:
