@@ -177,6 +177,27 @@ def test_resets_of_one_token_do_not_hold_up_another(
             assert [each.result() for each in first] == [200] * 3
 
 
+def test_a_long_answer_that_is_searched_for_its_patch_holds_nobody_up(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, over = threading.Event(), threading.Event()
+
+    def search(text: str) -> tuple[str, str]:
+        begun.set()
+        assert over.wait(60)
+        return "", "It holds none."
+
+    monkeypatch.setattr("repoassay.server.environment.extract_patch", search)
+    with ThreadPoolExecutor(1) as pool:
+        step = pool.submit(stepped, client, "x")
+        try:
+            assert begun.wait(60)
+            assert client.get("/healthz", timeout=30).status_code == 200
+        finally:
+            over.set()
+        assert step.result()["reward"] == 0
+
+
 def test_episodes_are_bounded_in_number_and_age() -> None:
     episodes = Episodes(most=3, age=1000.0)
     for number in range(5):

@@ -26,8 +26,7 @@ AS_ASKED = "*"
 """In place of a model's name: whichever the client asks its upstream for, as programs do that name their own."""
 
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.:@/+-]{0,199}")
-_MOST_LARGE = 2
-"""Large requests of an attempt under way at a time; further ones wait, in the network's buffers."""
+_MOST_LARGE = 2  # requests of an attempt under way at a time; further ones wait in the network's buffers
 _MOST_REFUSED_LINES = 10_000  # a hostile agent must not fill the disk with refusals
 
 

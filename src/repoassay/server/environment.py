@@ -90,11 +90,12 @@ async def reset(request: Request, holder: Caller, service: Ours) -> dict[str, An
 async def step(request: Request, holder: Caller, service: Ours) -> dict[str, Any]:
     """Hand in the episode's patch and wait for the reward; sent again, the same step is answered alike."""
     request_body = await read_one(request, service, holder, _StepRequest)
+    async with service.parsing:  # a long text takes seconds
+        patch, why = await run_in_threadpool(extract_patch, request_body.action.patch)
     episode = service.episodes.find(holder, request_body.episode_id)
     handed_in = hashlib.sha256(request_body.action.patch.encode("utf-8", "surrogatepass")).hexdigest()
     if episode.patch not in (None, handed_in):
         raise ApiError(409, "episode_done", "The episode has its patch already. Reset for another.")
-    patch, why = extract_patch(request_body.action.patch)
     if len(patch.encode("utf-8", "surrogatepass")) > service.guards.patch:
         raise ApiError(413, "too_large", f"The patch is larger than {service.guards.patch:,} bytes.")
     episode.patch = handed_in
