@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -16,7 +17,7 @@ from repoassay.model_proxy.retry import AllAttemptsFailed
 from repoassay.model_proxy.upstream_client import UpstreamRequest
 from repoassay.types import Usage
 
-__all__ = ["charge_of", "need_of", "no_limit", "shorten", "with_limit"]
+__all__ = ["charge_of", "limited", "need_of", "no_limit", "shorten", "with_limit"]
 
 _STEPS = (65_536, 32_000, 16_384, 8_192, 4_096, 1_024)
 _OURS = frozenset({"closed", "gateway"})
@@ -71,6 +72,15 @@ def with_limit(ask: UpstreamRequest, tokens: int, field: str) -> UpstreamRequest
     return UpstreamRequest(
         ask.dialect, ask.route, ask.model, body, orjson.dumps(body), ask.attempt, ask.stream, ask.headers, tokens
     )
+
+
+def limited(ask: UpstreamRequest, need: Need, room: int, field: str) -> UpstreamRequest:
+    """The request with what the budget leaves, where that is less than it asks for or than models can write."""
+    if need.asked is not None:
+        # Written anew even when it stays: under a name that the upstream knows, and as a number.
+        tokens = min(need.asked, room)
+        return replace(with_limit(ask, tokens, field), set_limit=ask.set_limit and tokens)
+    return ask if room * need.choices == need.output else with_limit(ask, room, field)
 
 
 def shorten(ask: UpstreamRequest, failed: AllAttemptsFailed, field: str) -> UpstreamRequest | None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import orjson
 from aiohttp import web
 
-from repoassay.model_proxy.admission import Admission, Need
-from repoassay.model_proxy.charge import charge_of, need_of, no_limit, with_limit
+from repoassay.model_proxy.admission import Admission
+from repoassay.model_proxy.charge import charge_of, limited, need_of, no_limit
 from repoassay.model_proxy.estimate import raw_estimate
 from repoassay.model_proxy.exchange import Exchange, parse_bounded
 from repoassay.model_proxy.forward import forward
@@ -33,7 +32,6 @@ __all__ = ["RequestHandler"]
 _BODY_TIME = 120.0
 _LARGE = 8 << 20
 """Bytes of a body of which few are held at a time: parsed and written anew it takes six times its size."""
-_MOST_LARGE = 8
 _UNPRICED = "what the vendor may charge beside tokens is unknown: "
 
 
@@ -52,7 +50,7 @@ class RequestHandler:
         self._orphans = orphans
         self._admission = Admission()
         self._places: dict[str, asyncio.Semaphore] = {}
-        self._large = asyncio.Semaphore(_MOST_LARGE)
+        self._large = asyncio.Semaphore(8)
 
     def place(self, wire: UpstreamClient) -> asyncio.Semaphore:
         """The places of one upstream."""
@@ -263,7 +261,7 @@ class RequestHandler:
             return self._spent(exchange, entry, exchange.dialect or ask.dialect, allowed)
         try:
             if watched:
-                ask = _limited(ask, need, allowed, wire.output_field)
+                ask = limited(ask, need, allowed, wire.output_field)
             async with self.place(wire):
                 return await forward(exchange, wire, ask, request_body, self.limits, ledgers, translator)
         finally:
@@ -304,7 +302,6 @@ class RequestHandler:
                     if len(data) <= _LARGE < len(data) + len(chunk):
                         clock.reschedule(None)
                         await held.enter_async_context(entry.large)
-                        await held.enter_async_context(self._large)
                         clock.reschedule(asyncio.get_running_loop().time() + _BODY_TIME)
                     data += chunk
                     if len(data) > self.limits.request:
@@ -313,6 +310,8 @@ class RequestHandler:
                         )
                         response.force_close()
                         return response
+            if len(data) > _LARGE:  # once it is whole, so that who sends slowly takes the place of no other attempt
+                await held.enter_async_context(self._large)
             exchange.raw = bytes(data)
             body = parse_bounded(exchange.raw)
         except OverflowError:
@@ -322,12 +321,3 @@ class RequestHandler:
         if not isinstance(body, dict):
             return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, "The body is not a JSON object.")
         return body
-
-
-def _limited(ask: UpstreamRequest, need: Need, allowed: int, field: str) -> UpstreamRequest:
-    """The request with what the budget leaves, where that is less than it asks for or than models can write."""
-    if need.asked is not None:
-        # Written anew even when it stays: under a name that the upstream knows, and as a number.
-        ours = ask.set_limit and min(need.asked, allowed)
-        return replace(with_limit(ask, min(need.asked, allowed), field), set_limit=ours)
-    return ask if allowed * need.choices == need.output else with_limit(ask, allowed, field)
