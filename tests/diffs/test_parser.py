@@ -38,7 +38,11 @@ def test_a_refusal_says_where() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        pytest.param(b"Sorry, I could not do it.\n", "no unified diff", id="prose"),
+        pytest.param(
+            b"Sorry, I could\x1b not do it.\n",
+            r'in the patch, which begins "Sorry, I could\x1b not do it."',
+            id="prose",
+        ),
         pytest.param(
             b"*** a/x\n--- b/x\n***************\n*** 1 ****\n! a\n--- 1 ----\n! b\n",
             "no unified diff",

@@ -259,12 +259,28 @@ def test_too_large_a_change_becomes_a_sentence(base: Path, tree: Path, monkeypat
     assert changes_between(base, tree).startswith(b"diff --git")
 
 
+def test_environments_are_left_out_of_all_that_counts_where_it_is_too_much(
+    base: Path, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (base / "kept/node_modules").mkdir(parents=True)
+    for place in ("kept/node_modules", "web/node_modules/tool/node_modules", "env/lib", "env/bin"):
+        (tree / place).mkdir(parents=True)
+        (tree / place / "file").write_bytes(bytes(100))
+    (tree / "env/pyvenv.cfg").touch()
+    monkeypatch.setattr(changes, "_MAX_READ", 400)
+    assert changes.drop_environments(base, tree) == () and (tree / "env/lib/file").exists()
+    (tree / "more").write_text("1")
+    assert sorted(changes.drop_environments(base, tree)) == ["env", "web/node_modules"]
+    edits = apply_patch(read_patch(changes_between(base, tree, everything=True)), base).edits
+    assert edits.keys() == {"kept/node_modules/file", "more", "web/.repoassay-empty-folder"}
+
+
 def test_too_many_new_files_become_a_sentence(base: Path, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, "_MAX_NEW", 2)
     for number in range(3):
         (tree / f"{number}.txt").write_text("")
     assert changes_between(base, tree) == b"There are 3 new files; at most 2 are taken.\n"
-    assert changes_between(base, tree, everything=True).startswith(b"diff")
+    assert changes_between(base, tree, everything=True) == b"There are 3 new files; at most 2 are taken.\n"
 
 
 def test_neither_side_is_changed_by_looking(base: Path, tree: Path) -> None:

@@ -10,6 +10,7 @@ from repoassay.diffs.headers import GitHeader, is_header_line, read_git_header, 
 from repoassay.diffs.hunks import is_hunk_header, read_hunks
 from repoassay.diffs.model import MAX_FILES, Binary, ChangeKind, FilePatch, Hunk, Patch, PatchError
 from repoassay.diffs.traditional import read_plain_file
+from repoassay.text import printable
 
 __all__ = ["read_patch"]
 
@@ -39,7 +40,8 @@ def read_patch(data: bytes, *, max_bytes: int = 32 * 2**20) -> Patch:
         raise PatchError("the patch is empty", empty=True)
     patch = _Reader(data).read()
     if not patch.files:
-        raise PatchError("there is no unified diff in the patch")
+        first = data.lstrip()[:500].splitlines()[0].decode(errors="replace")
+        raise PatchError(f'there is no unified diff in the patch, which begins "{printable(first)}"')
     return patch
 
 

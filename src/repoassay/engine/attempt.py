@@ -206,9 +206,8 @@ def _submit(
     with crossing(layout, files or into / "submission") as crossed:
         command = replace(command, collect=(*crossed.collect, *command.collect), log=into / "log.txt")
         done = account.ended(bench.sandbox.run(command, account.cancel))
-        if not account.stopped.is_set():
-            crossed.submit(bench.sandbox, account.stopped)
-    return Submission(files=describe(crossed.files), rejected=done.rejected, exit=done.exit)
+        left_out = () if account.stopped.is_set() else crossed.submit(bench.sandbox, account.stopped)
+    return Submission(files=describe(crossed.files), rejected=left_out + done.rejected, exit=done.exit)
 
 
 def _without_copies(command: Command, layout: PreparedTask, bench: GradingContext) -> Command:
@@ -301,9 +300,9 @@ class OpenAttempt:
     def judge(self) -> Verdict:
         """End the session, take what it left across, and grade that."""
         done = self._done or self.session.close()
-        self._crossed.submit(self._bench.sandbox)
+        left_out = self._crossed.submit(self._bench.sandbox)
         files = self._crossed.files
-        submission = Submission(files=describe(files), rejected=done.rejected, exit=done.exit)
+        submission = Submission(files=describe(files), rejected=left_out + done.rejected, exit=done.exit)
         sandbox, reading = self._bench.sandbox, self._bench.reading
         return judge(self.folder, self._layout, files, submission, sandbox, None, reading, self._bench.oracle)
 

@@ -15,8 +15,17 @@ from pathlib import Path
 from repoassay.grading import COMMITS, DESCRIPTION_FILE, PULL_DIFF
 from repoassay.grading.pull_request import DIFF
 from repoassay.sandbox import ExportSpec, Sandbox, temporary_folder
-from repoassay.types import TaskKind
-from repoassay.workspace import DESCRIPTION, PreparedTask, changes_between, collect_git, links_of, read_left
+from repoassay.text import printable
+from repoassay.types import SkippedFile, TaskKind
+from repoassay.workspace import (
+    DESCRIPTION,
+    PreparedTask,
+    changes_between,
+    collect_git,
+    drop_environments,
+    links_of,
+    read_left,
+)
 
 __all__ = ["Crossing", "crossing"]
 
@@ -24,6 +33,8 @@ _MAX_TREE = 2 * 2**30
 """Bytes of a repository with an agent's changes that may cross for the diff to be taken."""
 _MAX_ENTRIES = 200_000
 """Its files and folders, with all that is no part of the change: an environment that the agent made has 10,000."""
+_NAMED = 200
+_TOO_LARGE = "an environment of packages, without which the change is small enough to be taken"
 _MAX_DESCRIPTION = 256 * 2**10
 
 
@@ -36,25 +47,27 @@ class Crossing:
     place: Path
     collect: tuple[ExportSpec, ...]
 
-    def submit(self, sandbox: Sandbox, cancel: threading.Event | None = None) -> None:
-        """Write the submission's files, as far as they are not there yet.
+    def submit(self, sandbox: Sandbox, cancel: threading.Event | None = None) -> tuple[SkippedFile, ...]:
+        """Write the submission's files, as far as they are not there yet; return what is left out of them.
 
         Raises:
             InfraFault: When our own git or the sandbox fails.
         """
         files, tree = self.files, self.place / "tree"
         if self.layout.folder.task.kind is TaskKind.DELIVERABLE:
-            return
+            return ()
         if self.layout.folder.task.kind in (TaskKind.EDIT, TaskKind.STATE):
             everything = self.layout.folder.task.state is not None
+            dropped = drop_environments(self.layout.base, tree) if everything else ()
             (files / DIFF).write_bytes(changes_between(self.layout.base, tree, everything=everything))
-            return
+            return tuple(SkippedFile(path=printable(path, 500), reason=_TOO_LARGE) for path in dropped[:_NAMED])
         left = read_left(self.layout.base, tree, self.place / "git", sandbox, cancel)
         (files / PULL_DIFF).write_bytes(left.diff)
         (files / COMMITS).write_text(left.commits.model_dump_json(indent=1) + "\n", encoding="utf-8")
         file = self.place / "output" / DESCRIPTION
         if file.is_file():
             (files / DESCRIPTION_FILE).write_bytes(file.read_bytes().decode("utf-8", "replace").encode())
+        return ()
 
 
 @contextmanager
@@ -94,4 +107,4 @@ def _place_export(name: str, tree: Path, links: Sequence[str]) -> ExportSpec:
     into = tree / top
     into.mkdir(parents=True)
     kept = tuple(link.removeprefix(f"{top}/") for link in links if link.startswith(f"{top}/"))
-    return ExportSpec(name, into, max_bytes=_MAX_TREE, skip=(".cache", ".npm"), links=kept)
+    return ExportSpec(name, into, _MAX_TREE, _MAX_ENTRIES, skip=(".cache", ".npm"), links=kept)

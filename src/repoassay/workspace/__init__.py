@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     from repoassay.workspace.builds import unreached_hosts as unreached_hosts
     from repoassay.workspace.bytecode import bytecode_of as bytecode_of
     from repoassay.workspace.cache_limits import entries as entries, prune as prune
-    from repoassay.workspace.changes import changes_between as changes_between, links_of as links_of
+    from repoassay.workspace.changes import (
+        changes_between as changes_between,
+        drop_environments as drop_environments,
+        links_of as links_of,
+    )
     from repoassay.workspace.checkouts import checkout as checkout, commit_tree as commit_tree
     from repoassay.workspace.commits import collect_git as collect_git, read_left as read_left
     from repoassay.workspace.earlier_runs import cover_runs as cover_runs, is_run as is_run

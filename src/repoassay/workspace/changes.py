@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from repoassay.diffs import EMPTY_FOLDER, is_git_name
 from repoassay.sandbox import is_kept_name, remove_tree, temporary_folder
 from repoassay.workspace.git import run_git
 
-__all__ = ["changes_between", "links_of"]
+__all__ = ["changes_between", "drop_environments", "links_of"]
 
 _LITTER = """\
 __pycache__/
@@ -31,6 +31,8 @@ node_modules/
 _LINK = b"120000 "  # how git lists one
 _MAX_CHANGED = 128 * 2**20
 """Bytes of new and changed files; a diff of more would be refused anyway and is not taken."""
+_MAX_READ = 24 * 2**20
+"""Likewise, that make no longer a diff than is read, whatever they are."""
 _MAX_NEW = 10_000
 """New files, likewise: git takes minutes to add 100,000."""
 
@@ -65,10 +67,10 @@ def changes_between(base: Path, tree: Path, *, everything: bool = False) -> byte
             _mark_empty_folders(tree, base)
         forced = ("--force",) if everything else ()
         excluding = ("-c", f"core.excludesFile={litter}")
-        if not everything:
-            new = run_git(tree, *excluding, "ls-files", "-z", "--others", "--exclude-standard", env=env).count(b"\0")
-            if new > _MAX_NEW:
-                return f"There are {new} new files; at most {_MAX_NEW} are taken.\n".encode()
+        ignored = () if everything else ("--exclude-standard",)
+        new = run_git(tree, *excluding, "ls-files", "-z", "--others", *ignored, env=env).count(b"\0")
+        if new > _MAX_NEW:
+            return f"There are {new} new files; at most {_MAX_NEW} are taken.\n".encode()
         run_git(tree, *excluding, "add", "--all", *forced, ".", env=env)
         _keep_uncrossed(tree, env)
         size = _changed_bytes(tree, env)
@@ -83,8 +85,7 @@ def changes_between(base: Path, tree: Path, *, everything: bool = False) -> byte
 def _drop_repositories(tree: Path, base: Path, *, environments: bool) -> None:
     # In any spelling, as git takes none of them up, and no patch may name them.
     for folder, folders, files in os.walk(tree):
-        made = "pyvenv.cfg" in files and {"bin", "lib"}.issubset(folders)  # and no example of such a file
-        if environments and made and not (base / Path(folder).relative_to(tree)).exists():
+        if environments and _is_environment(folders, files) and not (base / Path(folder).relative_to(tree)).exists():
             remove_tree(Path(folder))
             folders.clear()
             continue
@@ -93,6 +94,31 @@ def _drop_repositories(tree: Path, base: Path, *, environments: bool) -> None:
             remove_tree(Path(folder, name))
         for name in [name for name in files if is_git_name(name)]:
             Path(folder, name).unlink()
+
+
+def _is_environment(folders: Sequence[str], files: Sequence[str]) -> bool:
+    return "pyvenv.cfg" in files and {"bin", "lib"}.issubset(folders)  # and no example of such a file
+
+
+def drop_environments(base: Path, tree: Path) -> tuple[str, ...]:
+    """Remove what was installed below `tree`, if with it more is new than a diff may hold where everything counts.
+
+    Returns the removed folders, relative to `tree`: virtual environments and `node_modules` that `base` has not.
+    """
+    count = size = 0
+    found = list[Path]()
+    for folder, folders, files in os.walk(tree):
+        place = Path(folder).relative_to(tree)
+        if (place.name == "node_modules" or _is_environment(folders, files)) and not (base / place).exists():
+            found += [] if any(each in place.parents for each in found) else [place]
+        for name in files:
+            if not os.path.lexists(base / place / name):
+                count, size = count + 1, size + Path(folder, name).lstat().st_size
+    if count <= _MAX_NEW and size <= _MAX_READ:
+        return ()
+    for place in found:
+        remove_tree(tree / place)
+    return tuple(map(str, found))
 
 
 def _mark_empty_folders(tree: Path, base: Path) -> None:

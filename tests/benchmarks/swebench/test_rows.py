@@ -134,7 +134,7 @@ def test_a_test_counts_once_and_times_may_be_times() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"test_patch": "nonsense"}, "its test_patch cannot be read: There is no unified diff in the patch."),
+        ({"test_patch": "nonsense"}, "its test_patch cannot be read: There is no unified diff in the patch,"),
         ({"test_patch": SWE["test_patch"].replace("tests/test_new.py", "../x.py")}, "its test_patch cannot be read"),
         ({"test_patch": patch_of("a.json"), "fail_to_pass": ("test_x",)}, "its test_patch touches no file of tests."),
         ({"fail_to_pass": ()}, "fail_to_pass: Tuple should have at least 1 item"),
