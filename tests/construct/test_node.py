@@ -52,6 +52,8 @@ def command(scripts: dict[str, str], *installed: str) -> NodeTestCommand:
     ("pnpm run /^unit:/", "vitest", (), ()),
     ("npm run lint; _mocha --timeout 4000 'test/**/*.js'", "mocha", ("--timeout", "4000"), ()),
     ("bnt --coverage 100", "node", (), ()),
+    ("c8 pnpm bnt", "node", (), ()),
+    ("yarn nyc mocha -r esm", "mocha", ("-r", "esm"), ()),
     ("nyc jasmine --random=true --config=spec/a.json spec/*.js", "jasmine", ("--config=spec/a.json",), ()),
 ])  # fmt: skip
 def test_a_test_script_is_read(script: str, reader: str, arguments: tuple[str, ...], before: tuple[str, ...]) -> None:
@@ -81,6 +83,7 @@ def test_options_of_node_for_tap_come_from_its_settings() -> None:
 
 def test_a_script_that_calls_itself_has_an_end() -> None:
     assert find_test_command({"test": "npm run test && npm test"}, ()) == (None, "")
+    assert find_test_command({"test": "yarn nyc"}, ()) == (None, "")
 
 
 def test_a_file_of_tests_that_node_starts_tells_its_runner() -> None:

@@ -26,6 +26,8 @@ _WRAPPERS = frozenset({"c8", "nyc", "cross-env", "npx", "env", "exec", "dotenv",
 _RUNNERS = frozenset({"ava", "vitest", "jest", "jasmine", "mocha", "tap", "tape", "uvu"})
 _OTHERS = frozenset({"bun", "deno", "karma", "qunit", "wtr", "playwright", "lab",
                      "tsx", "ts-node", "ts-mocha", "react-scripts", "aegir", "tsdx", "poku"})  # fmt: skip
+_PROGRAMS = _RUNNERS | _WRAPPERS | {"borp", "bnt", "node", "tsx"}
+"""What pnpm and Yarn start by its name alone, where no script has it."""
 _STARTERS = frozenset({"make", "gulp", "grunt", "jake", "node", "turbo", "nx", "lerna", "cd", "exit", "true", "tsc"})
 """Programs after which nothing tells what runs tests, so that a runner among the packages may."""
 _COMPILERS = {"tsx": ("--import=tsx",), "ts-node": ("--require=ts-node/register",)}
@@ -147,7 +149,10 @@ def _parts(scripts: Mapping[str, str], name: str, depth: int) -> Iterator[_Part]
             if not plain:
                 continue
             called = _called(plain, scripts)
-            if not called:
+            if not called and plain[0] in ("pnpm", "yarn") and plain[1:2] and plain[1] in _PROGRAMS:
+                plain, more = _unwrapped(plain[1:])
+                variables |= more
+            if not called and plain:
                 yield _Part(text, tuple(plain), variables)
             for other in called:
                 for part in _parts(scripts, other, depth + 1):
