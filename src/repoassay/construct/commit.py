@@ -25,7 +25,7 @@ from repoassay.construct.prove import ProofCase, ProofFinding, ProofRole, Proven
 from repoassay.construct.recipe.infer import Inference, infer
 from repoassay.construct.recipe.project import Project
 from repoassay.construct.recipe.requirement_lines import pinned
-from repoassay.construct.task_draft import TaskDraft, evidence
+from repoassay.construct.task_draft import TEST_PATCH, TaskDraft, evidence
 from repoassay.construct.task_request import TaskRequest
 from repoassay.construct.trial import RecipeTrial, try_recipes
 from repoassay.diffs import PatchError, apply_patch, read_patch
