@@ -238,7 +238,8 @@ class TaskMaking:
             self._keep_proof(whole, proven)
         proofs = validate_task(whole, self.bench, solution_only=in_place)
         doubts = tuple(f"{proof.name}: {proof.comment}" for proof in proofs if not (proof.sound and proof.stable))
-        if draft.node is not None and not doubts:
+        apart = in_place and not any(test.encode() in draft.files.get(TEST_PATCH, b"") for test in draft.tests)
+        if (draft.node is not None or apart) and not doubts:
             doubts = self._undoubted(whole)
         if doubts:
             return replace(result, finding=ProofFinding.DOUBTFUL, reasons=doubts)
