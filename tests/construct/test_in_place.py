@@ -87,6 +87,23 @@ def test_a_fix_with_fixtures_becomes_a_task_with_nothing_typed(tmp_path: Path, c
     assert [(each.name, each.comment) for each in proofs if not each.sound] == []
 
 
+@pytest.mark.long
+def test_a_commit_makes_no_task_where_nobody_outside_can_doubt_its_tests(
+    tmp_path: Path, cache: Cache, sandbox: Sandbox
+) -> None:
+    repo = make_repo(tmp_path / "shop")
+    before = {"pyproject.toml": PYPROJECT, "shop.py": VERSION + CODE, "tests/test_shop.py": "import shop\n"}
+    repo.commit({**before, "LICENSE": "MIT"}, "Start")
+    made = "def one():\n    return lambda self: self.assertEqual(shop.average([1, 3]), 2)\n"
+    silent = (
+        f"import unittest\n\nimport shop\n\n\n{made}\n\nclass TestShop(unittest.TestCase):\n    test_average = one()\n"
+    )
+    repo.commit({"shop.py": VERSION + AVERAGE, "tests/test_shop.py": silent}, "Add the average")
+    made_task = make(repo, tmp_path / "suite", cache, sandbox)
+    assert made_task.finding is ProofFinding.DOUBTFUL, made_task
+    assert "so no pass can be doubted" in made_task.reasons[0]
+
+
 @pytest.mark.exhaustive
 def test_lost_tests_refuse_a_task_with_their_share(
     tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
