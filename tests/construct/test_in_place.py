@@ -22,7 +22,7 @@ from repoassay.errors import BadInput
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Sandbox
 from repoassay.tasks.suite import find_suite
-from repoassay.workspace import release_lines  # noqa: F401  # asked by the mark, as a test starts
+from repoassay.workspace import lay_out, release_lines  # noqa: F401  # asked by the mark, as a test starts
 
 CONFTEST = "import pytest\n\n\n@pytest.fixture\ndef prices():\n    return [1, 3]\n"
 OLD = "import shop\nfrom helpers import SUM\n\n\ndef test_total(prices):\n    assert shop.total(prices) == SUM\n"
@@ -102,6 +102,24 @@ def test_a_commit_makes_no_task_where_nobody_outside_can_doubt_its_tests(
     made_task = make(repo, tmp_path / "suite", cache, sandbox)
     assert made_task.finding is ProofFinding.DOUBTFUL, made_task
     assert "so no pass can be doubted" in made_task.reasons[0]
+
+
+@pytest.mark.long
+def test_tests_that_a_class_inherits_can_be_doubted(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
+    repo = make_repo(tmp_path / "shop")
+    before = {"pyproject.toml": PYPROJECT, "shop.py": VERSION + CODE, "tests/test_shop.py": "import shop\n"}
+    repo.commit({**before, "LICENSE": "MIT"}, "Start")
+    common = "class Common:\n    def test_average(self):\n        self.assertEqual(shop.average([1, 3]), 2)\n"
+    classes = [f"class Test{name}(Common, unittest.TestCase):\n    pass\n" for name in ("First", "Second")]
+    text = "\n\n".join(["import unittest\n\nimport shop\n", common, *classes])
+    repo.commit({"shop.py": VERSION + AVERAGE, "tests/test_shop.py": text}, "Add the average")
+    made = make(repo, tmp_path / "suite", cache, sandbox)
+    assert made.finding is ProofFinding.SOUND, made
+    (folder,) = find_suite(tmp_path / "suite").tasks
+    bench = GradingContext(tmp_path / "suite/repositories", cache, sandbox)
+    layout = lay_out(folder, bench.repositories, cache, sandbox)
+    reference = bench.oracle.reference(folder, layout.base, layout.environment)
+    assert reference and list(reference.twins) == ["tests/test_shop.py::TestFirst::test_average"]
 
 
 @pytest.mark.exhaustive

@@ -106,11 +106,11 @@ def drop_environments(base: Path, tree: Path) -> tuple[str, ...]:
     Returns the removed folders, relative to `tree`: virtual environments and `node_modules` that `base` has not.
     """
     count = size = 0
-    found = list[Path]()
+    found = dict[Path, None]()
     for folder, folders, files in os.walk(tree):
         place = Path(folder).relative_to(tree)
         if (place.name == "node_modules" or _is_environment(folders, files)) and not (base / place).exists():
-            found += [] if any(each in place.parents for each in found) else [place]
+            found |= {place: None} if found.keys().isdisjoint(place.parents) else {}
         for name in files:
             if not os.path.lexists(base / place / name):
                 count, size = count + 1, size + Path(folder, name).lstat().st_size

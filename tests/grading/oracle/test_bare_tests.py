@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from repoassay.grading.oracle.alteration import alter, alterables, in_loops
-from repoassay.grading.oracle.bare_tests import HelperCalls, HelperFile, endings
+from repoassay.grading.oracle.bare_tests import HelperCalls, HelperFile, endings, inherited
 
 UTILS = """\
 import numpy as np
@@ -205,6 +205,35 @@ def test_a_failure_is_put_where_every_passing_run_ends() -> None:
     assert "        f()\n    raise AssertionError  # a comment\n" in text
     assert "            return 1\n        raise AssertionError\n" in text
     assert endings(ENDINGS, {"test"}).keys() == {"test"}
+
+
+INHERITED = """\
+class Common(Looped):
+    def test_a(self): ...
+    def test_b(self): ...
+
+class Looped(Common): ...
+
+class First(Other, Common, TestCase): ...
+
+class Second(First):
+    def test_b(self): ...
+"""
+
+
+def test_tests_of_a_class_are_found_where_another_of_the_file_has_them() -> None:
+    every = [
+        "Common::test_a",
+        "First::test_a",
+        "First::test_b",
+        "Looped::none",
+        "Second::test_a",
+        "Second::test_b",
+        "x",
+    ]
+    origins = inherited(ast.parse(INHERITED), every[1:])
+    assert origins == {"First::test_a": "Common::test_a", "First::test_b": "Common::test_b"}
+    assert inherited(ast.parse(INHERITED), every) == {"First::test_b": "Common::test_b"}
 
 
 @pytest.mark.parametrize("body", [

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -20,7 +20,7 @@ from repoassay.grading.oracle.assertions import COMPARISONS, method
 from repoassay.grading.oracle.rewrite import own_nodes
 from repoassay.grading.oracle.text import Edits, Span
 
-__all__ = ["HelperCalls", "HelperFile", "endings"]
+__all__ = ["HelperCalls", "HelperFile", "endings", "inherited"]
 
 _DEPTH = 4
 _FAILURE = "raise AssertionError"
@@ -267,6 +267,31 @@ def endings(source: str, tests: Collection[str]) -> dict[str, tuple[Span, str, i
             end = edits.span(last)[1]
             found[name] = ((end, end), f"\n{indent}{_FAILURE}", last.lineno)
     return found
+
+
+def inherited(tree: ast.Module, tests: Sequence[str]) -> dict[str, str]:
+    """Tests, `CLASS::NAME`, that a class has from another of the file, each with the name they have there.
+
+    Of several classes that have one test the first alone, since what is altered in it is altered for all of them.
+    """
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    methods = {name: {name for name, _ in _functions(node.body, "")} for name, node in classes.items()}
+    found = {_origin(classes, methods, *test.split("::")): test for test in reversed(tests) if test.count("::") == 1}
+    known = {"", *tests}
+    return {test: origin for origin, test in found.items() if origin not in known}
+
+
+def _origin(classes: Mapping[str, ast.ClassDef], methods: Mapping[str, set[str]], owner: str, name: str) -> str:
+    waiting, seen = [owner], set[str]()
+    while waiting:
+        node = classes.get(waiting.pop())
+        if node is None or node.name in seen:
+            continue
+        seen.add(node.name)
+        if name in methods[node.name]:
+            return f"{node.name}::{name}"
+        waiting += [base.id for base in reversed(node.bases) if isinstance(base, ast.Name)]
+    return ""
 
 
 def _functions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, _Function]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,7 +13,7 @@ from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.parsing import parse
 from repoassay.grading.oracle import javascript_bits, nodes
 from repoassay.grading.oracle.alteration import Alterable, alterables
-from repoassay.grading.oracle.bare_tests import HelperFile, endings
+from repoassay.grading.oracle.bare_tests import HelperFile, endings, inherited
 from repoassay.grading.oracle.bits import bits_of
 from repoassay.grading.oracle.judge import OracleJudge
 from repoassay.grading.oracle.quick_decision import DecisionQuestion, decide
@@ -95,9 +96,15 @@ class Python:
     ) -> dict[str, list[Alterable]]:
         """See `Language`; of a test in which nothing can be altered, its end."""
         source = read(name) or ""
-        found = alterables(source, base, tests=tests, file=HelperFile(name, parse(source), read))
-        for test, (span, failure, line) in endings(source, set(tests) - found.keys()).items():
+        file = HelperFile(name, parse(source), read)
+        elsewhere = inherited(file.tree, sorted(tests))
+        wanted = {*tests, *elsewhere.values()}
+        found = alterables(source, base, tests=wanted, file=file)
+        for test, (span, failure, line) in endings(source, wanted - found.keys()).items():
             found[test] = [Alterable(test, (span,), (("",), (failure,)), telling=False, statement=line, ending=True)]
+        for test, origin in elsewhere.items():
+            if origin in found:
+                found[test] = [replace(place, test=test) for place in found.pop(origin)]
         return found
 
     def bits(
