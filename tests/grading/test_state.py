@@ -75,10 +75,14 @@ def test_a_folder_with_nothing_in_it_crosses(bench: GradingContext, tmp_path: Pa
 
 
 @pytest.mark.long
-def test_right_work_beside_an_environment_of_many_files_passes(tried: Try) -> None:
+def test_right_work_beside_an_environment_of_many_files_passes(
+    proven: TaskFolder, bench: GradingContext, tmp_path: Path
+) -> None:
     line = "cd /workspace; mkdir -p env/bin env/lib; touch env/pyvenv.cfg; (cd env/lib; seq 12000 | xargs touch); "
-    verdict = tried(line + SOLUTION.strip().replace("\n", "; "))
-    assert verdict.outcome is Outcome.PASSED, verdict.comments
+    done = work(proven, CommandAgent(line + SOLUTION.strip().replace("\n", "; ")), bench, tmp_path / "attempt")
+    assert done.verdict.outcome is Outcome.PASSED, done.verdict.comments
+    (left_out,) = done.submission.rejected
+    assert left_out.path == "workspace/env" and "environment of packages" in left_out.reason
 
 
 def test_part_of_it_fails_with_the_share_that_passed(tried: Try) -> None:

@@ -239,13 +239,13 @@ class TaskMaking:
         proofs = validate_task(whole, self.bench, solution_only=in_place)
         doubts = tuple(f"{proof.name}: {proof.comment}" for proof in proofs if not (proof.sound and proof.stable))
         if in_place and not doubts:
-            doubts = self._undoubted(whole)
+            doubts = self._forgeable(whole)
         if doubts:
             return replace(result, finding=ProofFinding.DOUBTFUL, reasons=doubts)
         return replace(result, folder=place_task(whole.path, self.bundled, self.out))
 
-    def _undoubted(self, whole: TaskFolder) -> tuple[str, ...]:
-        """Why a pass is what the tests' own process says: nobody outside sees a value of theirs, or can alter one."""
+    def _forgeable(self, whole: TaskFolder) -> tuple[str, ...]:
+        """Why a pass can be forged: nobody outside the tests' process sees a value of theirs, or can alter one."""
         layout = lay_out(whole, self.bench.repositories, self.bench.cache, self.bench.sandbox)
         reference = self.bench.oracle.reference(whole, layout.base, layout.environment)
         if reference is None and not capabilities_of(self.bench.sandbox).attests:

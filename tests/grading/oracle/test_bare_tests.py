@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from repoassay.grading.oracle.alteration import alter, alterables, in_loops
-from repoassay.grading.oracle.bare_tests import HelperCalls, HelperFile, endings, inherited
+from repoassay.grading.oracle.bare_tests import HelperCalls, HelperFile, endings, origins_of
 
 UTILS = """\
 import numpy as np
@@ -231,9 +231,9 @@ def test_tests_of_a_class_are_found_where_another_of_the_file_has_them() -> None
         "Second::test_b",
         "x",
     ]
-    origins = inherited(ast.parse(INHERITED), every[1:])
+    origins = origins_of(ast.parse(INHERITED), every[1:])
     assert origins == {"First::test_a": "Common::test_a", "First::test_b": "Common::test_b"}
-    assert inherited(ast.parse(INHERITED), every) == {"First::test_b": "Common::test_b"}
+    assert origins_of(ast.parse(INHERITED), every) == {"First::test_b": "Common::test_b"}
 
 
 @pytest.mark.parametrize("body", [

@@ -20,7 +20,7 @@ from repoassay.grading.oracle.assertions import COMPARISONS, method
 from repoassay.grading.oracle.rewrite import own_nodes
 from repoassay.grading.oracle.text import Edits, Span
 
-__all__ = ["HelperCalls", "HelperFile", "endings", "inherited"]
+__all__ = ["HelperCalls", "HelperFile", "endings", "origins_of"]
 
 _DEPTH = 4
 _FAILURE = "raise AssertionError"
@@ -269,7 +269,7 @@ def endings(source: str, tests: Collection[str]) -> dict[str, tuple[Span, str, i
     return found
 
 
-def inherited(tree: ast.Module, tests: Sequence[str]) -> dict[str, str]:
+def origins_of(tree: ast.Module, tests: Sequence[str]) -> dict[str, str]:
     """Tests, `CLASS::NAME`, that a class has from another of the file, each with the name they have there.
 
     Of several classes that have one test the first alone, since what is altered in it is altered for all of them.

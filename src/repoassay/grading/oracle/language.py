@@ -13,7 +13,7 @@ from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.parsing import parse
 from repoassay.grading.oracle import javascript_bits, nodes
 from repoassay.grading.oracle.alteration import Alterable, alterables
-from repoassay.grading.oracle.bare_tests import HelperFile, endings, inherited
+from repoassay.grading.oracle.bare_tests import HelperFile, endings, origins_of
 from repoassay.grading.oracle.bits import bits_of
 from repoassay.grading.oracle.judge import OracleJudge
 from repoassay.grading.oracle.quick_decision import DecisionQuestion, decide
@@ -97,12 +97,12 @@ class Python:
         """See `Language`; of a test in which nothing can be altered, its end."""
         source = read(name) or ""
         file = HelperFile(name, parse(source), read)
-        elsewhere = inherited(file.tree, sorted(tests))
-        wanted = {*tests, *elsewhere.values()}
+        origins = origins_of(file.tree, sorted(tests))
+        wanted = {*tests, *origins.values()}
         found = alterables(source, base, tests=wanted, file=file)
         for test, (span, failure, line) in endings(source, wanted - found.keys()).items():
             found[test] = [Alterable(test, (span,), (("",), (failure,)), telling=False, statement=line, ending=True)]
-        for test, origin in elsewhere.items():
+        for test, origin in origins.items():
             if origin in found:
                 found[test] = [replace(place, test=test) for place in found.pop(origin)]
         return found
